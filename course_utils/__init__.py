@@ -1,0 +1,3 @@
+"""The small package behind the course "Attention, from Kernels to GPT"."""
+
+__version__ = "0.1.0"

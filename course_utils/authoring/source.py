@@ -1,0 +1,279 @@
+"""Read a chapter's text and derive the cells of its two notebooks.
+
+The text is a jupytext markdown notebook; ``blank`` says how answers are marked in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jupytext
+from nbformat import NotebookNode, v4
+
+from .blank import Line, split_variants
+from .errors import SourceError
+from .ledger import SOURCE_NAME, parse_markers, strip_markers
+
+SCHEMA = 1
+ROLES = ("answer", "check", "hint")
+SOLUTION, CHAPTER = "solution", "chapter"
+FOLDED = "jp-MarkdownHeadingCollapsed"
+
+_ALLOWED_METADATA = {"course", "tags", "deeper", "jupyter"}
+_EXERCISE = re.compile(r"(?P<chapter>\d\d[ab]?)\.(?P<number>\d+)")
+_HEADING = re.compile(r"#{1,6} ")
+_DEEPER = re.compile(r"^#{2,6} Deeper: ", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a chapter, in its solved and in its blank form."""
+
+    kind: str  # "code" or "markdown"
+    id: str
+    line: int  # of its first line in the source
+    metadata: dict[str, Any]
+    solved: tuple[Line, ...]
+    blank: tuple[Line, ...]
+    answer: tuple[str, ...]  # the lines of the solution alone
+
+    @property
+    def exercise(self) -> str | None:
+        return self.metadata.get("course", {}).get("exercise")
+
+    @property
+    def role(self) -> str | None:
+        return self.metadata.get("course", {}).get("role")
+
+    @property
+    def measured(self) -> bool:
+        return "measured" in self.metadata.get("tags", [])
+
+    def lines(self, kind: str) -> tuple[Line, ...]:
+        return self.solved if kind == SOLUTION else self.blank
+
+    def source(self, kind: str) -> str:
+        return "\n".join(text for _, text in self.lines(kind))
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter's text, read."""
+
+    path: Path
+    number: str
+    slug: str
+    sha256: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def name(self) -> str:
+        return f"solutions/{self.path.name}"
+
+    @property
+    def stubs(self) -> dict[str, str]:
+        """Exercise id → hash of its blank answer cell."""
+        return {str(cell.exercise): digest(cell.source(CHAPTER)) for cell in self.cells if cell.role == "answer"}
+
+    def notebook(self, kind: str, package: str) -> NotebookNode:
+        """The notebook without outputs; ``package`` is the hash of the code it was run with."""
+        nb = v4.new_notebook()
+        nb.metadata.kernelspec = {
+            "display_name": "Python 3 (ipykernel)",
+            "language": "python",
+            "name": "python3",
+        }
+        nb.metadata.language_info = {"name": "python"}
+        nb.metadata.course = {
+            "chapter": self.number,
+            "kind": kind,
+            "source": self.sha256,
+            "package": package,
+            "stubs": self.stubs,
+        }
+        for cell in self.cells:
+            new = v4.new_code_cell if cell.kind == "code" else v4.new_markdown_cell
+            nb.cells.append(new(cell.source(kind), id=cell.id, metadata=cell.metadata))
+        return nb
+
+
+def digest(text: str) -> str:
+    """SHA-256 of a text, the same on every operating system."""
+    return hashlib.sha256(text.replace("\r\n", "\n").encode("utf-8")).hexdigest()
+
+
+def cell_id(exercise: str, role: str) -> str:
+    """``("08a.3", "answer")`` → ``ex-08a-3-answer``."""
+    return f"ex-{exercise.replace('.', '-')}-{role}"
+
+
+def read_chapter(path: Path) -> Chapter:
+    """Parse ``solutions/NN_slug.md``; :class:`SourceError` says where it breaks a convention."""
+    name = f"solutions/{path.name}"
+    match = SOURCE_NAME.fullmatch(path.name)
+    if match is None:
+        raise SourceError(
+            name,
+            1,
+            "a source is called NN_slug.md or NNa_slug.md, for example 08a_encoder_decoder.md",
+        )
+    text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
+    parse_markers(text, name)
+    cells = _Reader(name, match["number"], text).read()
+    _check_exercises(name, cells)
+    return Chapter(path, match["number"], match["slug"], digest(text), cells)
+
+
+class _Reader:
+    """Turns jupytext's cells into ours and keeps track of where each stands in the text."""
+
+    def __init__(self, name: str, number: str, text: str) -> None:
+        self.name, self.number = name, number
+        self.text = text
+        self.text_lines = text.split("\n")
+        self.position = 0  # index of the first line that belongs to no cell yet
+        self.seen: dict[str, int] = {}
+
+    def read(self) -> tuple[Cell, ...]:
+        opened = len(re.findall(r"^<!-- #region\b", self.text, re.MULTILINE))
+        closed = len(re.findall(r"^<!-- #endregion -->", self.text, re.MULTILINE))
+        if opened != closed:
+            raise self._error(1, f"{opened} <!-- #region … --> but {closed} <!-- #endregion -->")
+        nb = jupytext.reads(self.text, fmt={"extension": ".md", "split_at_heading": True})
+        cells = []
+        for index, raw in enumerate(nb.cells):
+            lines = self._locate(raw.source)
+            if raw.cell_type == "raw" and index == 0:
+                continue  # the file's own header
+            cell = self._cell(raw, lines)
+            if cell is not None:
+                cells.append(cell)
+        return tuple(cells)
+
+    def _error(self, line: int, message: str) -> SourceError:
+        return SourceError(self.name, line, message)
+
+    def _locate(self, source: str) -> list[Line]:
+        """The cell's lines with their numbers in the text."""
+        wanted = source.split("\n")
+        for start in range(self.position, len(self.text_lines) - len(wanted) + 1):
+            if self.text_lines[start : start + len(wanted)] == wanted:
+                self.position = start + len(wanted)
+                return [(start + 1 + offset, text) for offset, text in enumerate(wanted)]
+        return [(self.position + 1, text) for text in wanted]
+
+    def _cell(self, raw: NotebookNode, lines: list[Line]) -> Cell | None:
+        line = lines[0][0]
+        if raw.cell_type == "raw":
+            raise self._error(line, "raw cells are not supported")
+        if raw.cell_type == "markdown":
+            source = strip_markers(raw.source)
+            if source != raw.source:
+                lines = [(line, text) for text in source.split("\n")]
+            if not source.strip():
+                return None
+        elif not raw.source.strip():
+            raise self._error(line, "an empty code cell")
+        metadata = self._metadata(raw, line)
+        if raw.cell_type == "markdown":
+            self._check_markdown(source, metadata, line)
+            if metadata.pop("deeper", False) or _DEEPER.match(source):
+                metadata[FOLDED] = True
+        is_answer = metadata.get("course", {}).get("role") == "answer"
+        variants = split_variants(self.name, lines, is_answer)
+        identity = self._identity(raw.cell_type, variants.solved, metadata)
+        return Cell(
+            raw.cell_type,
+            identity,
+            line,
+            metadata,
+            tuple(variants.solved),
+            tuple(variants.blank),
+            tuple(variants.answer),
+        )
+
+    def _metadata(self, raw: NotebookNode, line: int) -> dict[str, Any]:
+        metadata = {key: value for key, value in raw.metadata.items() if key != "lines_to_next_cell"}
+        broken = metadata.get("incorrectly_encoded_metadata")
+        if broken:
+            raise self._error(line, f"cannot read the cell's settings {broken!r}; write key=<JSON value>")
+        unknown = sorted(set(metadata) - _ALLOWED_METADATA)
+        if unknown:
+            raise self._error(
+                line,
+                f"unknown cell settings {', '.join(unknown)}; known: {', '.join(sorted(_ALLOWED_METADATA))}",
+            )
+        if "raises-exception" in metadata.get("tags", []):
+            raise self._error(line, "a stored notebook shows no traceback: catch the exception and print it")
+        if "course" in metadata:
+            metadata["course"] = self._course(dict(metadata["course"]), raw.cell_type, line)
+        return metadata
+
+    def _course(self, course: dict[str, Any], kind: str, line: int) -> dict[str, Any]:
+        if set(course) != {"exercise", "role"} or course["role"] not in ROLES:
+            raise self._error(
+                line,
+                f'course needs "exercise" and "role" (one of {", ".join(ROLES)}), not {course}',
+            )
+        match = _EXERCISE.fullmatch(str(course["exercise"]))
+        if match is None or match["chapter"] != self.number:
+            raise self._error(line, f'exercise ids here look like "{self.number}.1", not {course["exercise"]!r}')
+        if (kind == "markdown") != (course["role"] == "hint"):
+            raise self._error(line, f"the {course['role']} of an exercise cannot be a {kind} cell")
+        return {"exercise": course["exercise"], "role": course["role"], "schema": SCHEMA}
+
+    def _check_markdown(self, source: str, metadata: dict[str, Any], line: int) -> None:
+        if source.count("<details") != source.count("</details>"):
+            raise self._error(
+                line,
+                "a <details> block was cut in two by a code block, a heading or two blank lines; "
+                "put it between <!-- #region --> and <!-- #endregion -->",
+            )
+        deeper = _DEEPER.search(source)
+        if deeper and deeper.start() > 0:
+            raise self._error(line, f"leave a blank line above {deeper[0].strip()!r}, or it cannot be folded")
+        if metadata.get("deeper") and not _HEADING.match(source):
+            raise self._error(line, "a folded section begins with a heading, for example '## Deeper: …'")
+
+    def _identity(self, kind: str, solved: list[Line], metadata: dict[str, Any]) -> str:
+        course = metadata.get("course")
+        if course:
+            base = cell_id(course["exercise"], course["role"])
+        else:
+            base = digest(kind + "\n" + "\n".join(text for _, text in solved))[:12]
+        self.seen[base] = self.seen.get(base, 0) + 1
+        return base if self.seen[base] == 1 else f"{base}-{self.seen[base]}"
+
+
+def _check_exercises(name: str, cells: tuple[Cell, ...]) -> None:
+    """One answer, one check after it, at least one hint for every exercise."""
+    for exercise in dict.fromkeys(cell.exercise for cell in cells if cell.exercise):
+        own = [cell for cell in cells if cell.exercise == exercise]
+        answers, checks, hints = ([cell for cell in own if cell.role == role] for role in ROLES)
+        if len(answers) != 1:
+            raise SourceError(
+                name,
+                own[0].line,
+                f"exercise {exercise} has {len(answers)} answer cells, it needs exactly one",
+            )
+        if len(checks) != 1:
+            raise SourceError(
+                name,
+                answers[0].line,
+                f"exercise {exercise} has {len(checks)} check cells, it needs exactly one",
+            )
+        if cells.index(checks[0]) < cells.index(answers[0]):
+            raise SourceError(name, checks[0].line, f"the check of exercise {exercise} stands above its answer")
+        if not hints:
+            raise SourceError(name, answers[0].line, f"exercise {exercise} has no hint cell")
+        for hint in hints:
+            if "<details" not in hint.source(SOLUTION):
+                raise SourceError(
+                    name,
+                    hint.line,
+                    f"a hint of exercise {exercise} is not folded; put it in <details>",
+                )

@@ -1,0 +1,14 @@
+"""Checks that teach: ``check("03.2", my_function)`` tries an answer, shows a panel and says why it went wrong.
+
+    result = check("03.2", scaled_dot_product_attention)
+    result.passed, result.points, result.possible   # bool, float, float
+    result.stage, result.mistake, result.hint       # str, str | None, str | None
+    result.use                                      # the answer if it passed, else the reference
+
+``catalogue()`` lists every exercise, ``progress()`` shows what is done.
+"""
+
+from .engine import CheckFailed, catalogue, check, progress
+from .panel import CheckResult
+
+__all__ = ["CheckFailed", "CheckResult", "catalogue", "check", "progress"]

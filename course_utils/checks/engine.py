@@ -1,0 +1,178 @@
+"""The front door: find the exercise, run the answer under a limit, judge, show, remember."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import pkgutil
+import re
+import secrets
+import sys
+import time
+from typing import Any
+
+import torch
+
+from . import record as _record
+from .exercise import Case, Exercise
+from .judge import Verdict, judge
+from .limits import Abandoned, TimeIsUp, run_with_limit
+from .observe import _own_line, inert, kind_of, observe_all
+from .panel import CheckResult
+
+LIMIT = 10.0  # seconds a check waits for an answer
+DRAWS = 3  # random draws per check
+_MISSING = object()
+_catalogue: dict[str, Exercise] = {}
+
+
+class CheckFailed(AssertionError):
+    """Raised under ``COURSE_STRICT=1`` by anything but full marks: solutions are built and tested that way."""
+
+
+def catalogue() -> list[Exercise]:
+    """Every exercise of the course, in order: ``.id .title .points .signature .mistakes``."""
+    if not _catalogue:
+        package = importlib.import_module(__package__)
+        names = sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name.startswith("ch"))
+        for name in names:
+            for exercise in importlib.import_module(f"{__package__}.{name}").EXERCISES:
+                _catalogue[exercise.id] = exercise
+    return list(_catalogue.values())
+
+
+def check(exercise_id: str, answer: Any = _MISSING, seed: int | None = None) -> CheckResult:
+    """Check an answer, show the panel, return the result. Never raises for a learner.
+
+    ``seed`` repeats the draws of an earlier check; the panel prints it when a draw fails.
+    """
+    exercises = {exercise.id: exercise for exercise in catalogue()}
+    exercise = exercises.get(str(exercise_id))
+    if exercise is None:
+        near = difflib.get_close_matches(str(exercise_id), exercises, n=1)
+        known = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(exercises)}."
+        result = CheckResult(str(exercise_id), "", False, 0, 0, "type", f"There is no exercise {exercise_id!r}. {known}")
+    else:
+        result = examine(exercise, answer, seed)
+        _record.record(exercise.id, result.points, result.passed)
+    result.show()
+    if os.environ.get("COURSE_STRICT") == "1" and not result.passed:
+        raise CheckFailed(str(result))
+    return result
+
+
+def examine(exercise: Exercise, answer: Any = _MISSING, seed: int | None = None) -> CheckResult:
+    """Judge an answer without showing or remembering anything."""
+    started = time.perf_counter()
+    base = secrets.randbelow(10**6) if seed is None else int(seed)
+    seeds = tuple(base + i for i in range(DRAWS)) if exercise.kind != "value" else (base,)
+    cases = exercise.cases(seeds)
+    wrong = _wrong_kind(exercise, answer)
+    if wrong:
+        verdict, (stage, message, mistake) = None, wrong
+    else:
+        verdict, (stage, message, mistake) = _run(exercise, answer, cases)
+    result = CheckResult(exercise.id, exercise.title, False, 0.0, exercise.points, stage, message,
+                         use=exercise.reference, mistake=mistake)
+    if verdict is not None:
+        _fill(result, exercise, verdict, answer, seeds, cases)
+    result.seconds = time.perf_counter() - started
+    return result
+
+
+def _fill(result: CheckResult, exercise: Exercise, verdict: Verdict, answer: Any, seeds: tuple[int, ...],
+          cases: list[Case]) -> None:
+    finding = verdict.finding
+    result.points, result.remarks, result.finding = verdict.points, verdict.remarks, finding
+    if finding is None:
+        result.passed, result.stage, result.message, result.use = True, "passed", "", answer
+        return
+    result.stage, result.message, result.mistake, result.hint = finding.stage, finding.message, finding.mistake, finding.hint
+    drawn = len(cases) - len(exercise.fixed())
+    if exercise.kind != "value" and finding.index < drawn:
+        result.seed = seeds[0]
+    if result.stage == "not attempted":
+        result.remarks = []
+
+
+def _run(exercise: Exercise, answer: Any, cases: list[Case]) -> tuple[Verdict | None, tuple[str, str, str | None]]:
+    """Observe under the time limit, then judge. Draws and the learner's random state stay as they were."""
+    state = torch.random.get_rng_state()
+    torch.manual_seed(0)
+    try:
+        seen = run_with_limit(
+            lambda: observe_all(exercise.kind, answer, cases, exercise.forbidden, enough=lambda o: o["status"] == "blank"),
+            LIMIT)
+    except TimeIsUp as error:
+        number, line = _own_line(error, answer)
+        where = f", at line {number} of your cell: `{line}`" if line else ""
+        return None, ("raised", f"Stopped after {LIMIT:g} s{where}. Is there a loop that never ends, or one that is far too long? "
+                                "The inputs here are tiny.", "endless loop")
+    except Abandoned:
+        return None, ("raised", f"No answer within {LIMIT:g} s, and the code cannot be interrupted: it goes on in the background. "
+                                "Restart the kernel (Kernel → Restart), then look for an endless loop.", "endless loop")
+    except (SystemExit, KeyboardInterrupt) as error:
+        return None, ("raised", f"Your code called {type(error).__name__}: an answer must return, not leave Python.", None)
+    finally:
+        torch.random.set_rng_state(state)
+    return judge(exercise, cases, seen), ("passed", "", None)
+
+
+def _wrong_kind(exercise: Exercise, answer: Any) -> tuple[str, str, str | None] | None:
+    """What to say when the thing that was passed cannot be an answer at all."""
+    if answer is _MISSING:
+        return ("not attempted", f"Pass your answer as well: check({exercise.id!r}, {exercise.name}).", None)
+    if exercise.kind == "value":
+        return None
+    is_class = isinstance(answer, type)
+    if exercise.kind == "function" and callable(answer) and not is_class:
+        return None
+    if exercise.kind == "module" and is_class:
+        return None
+    if exercise.kind == "module" and isinstance(answer, torch.nn.Module):
+        return ("type", f"You passed a module that is already built; pass the class itself: {exercise.name}, without "
+                        "parentheses.", "instance instead of class")
+    word = "class" if exercise.kind == "module" else "function"
+    kind = kind_of(answer)
+    if isinstance(answer, torch.Tensor) or inert(answer) is not None:
+        return ("type", f"You passed a {kind}; this exercise asks for the {word} `{exercise.name}` itself. Write its name "
+                        f"without parentheses: check({exercise.id!r}, {exercise.name}). If that is what you did, another cell has "
+                        f"given the name `{exercise.name}` to something else: run your answer cell again.", "redefined name")
+    return ("type", f"You passed None; this exercise asks for the {word} `{exercise.name}`.", None)
+
+
+def _watch_for_unrun_cells() -> None:
+    """In a notebook: say what to do when a check cell meets a name whose cell has not been run.
+
+    Such a cell fails before ``check`` is called, so this hangs on IPython's own event, at import.
+    """
+    if "IPython" not in sys.modules:
+        return
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    if shell is None:
+        return
+
+    def explain(result: Any) -> None:
+        error = getattr(result, "error_in_exec", None)
+        name = getattr(error, "name", None) if isinstance(error, NameError) else None
+        cell = getattr(getattr(result, "info", None), "raw_cell", "") or ""
+        asked = re.search(r"check\(\s*[\"']([^\"']+)[\"']\s*,\s*" + re.escape(name) + r"\b", cell) if name else None
+        if asked:
+            exercise = next((e for e in catalogue() if e.id == asked.group(1)), None)
+            CheckResult(asked.group(1), exercise.title if exercise else "", False, 0, exercise.points if exercise else 0,
+                        "not attempted",
+                        f"The name `{name}` does not exist yet: the cell that defines it has not been run. Click into that cell, "
+                        "press Shift+Enter, then run this one again.").show()
+
+    shell.events.register("post_run_cell", explain)
+
+
+def progress() -> _record.Progress:
+    """Exercises done per chapter, for display as the last line of a cell."""
+    return _record.Progress(_record.load(), catalogue())
+
+
+_watch_for_unrun_cells()

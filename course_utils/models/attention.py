@@ -1,0 +1,76 @@
+"""Scaled dot-product attention and single-head self-attention.
+
+Tokens are rows, batch first. Masks are boolean, True = may attend, broadcastable to ``(…, query, key)``; a row
+without any permitted key gives weights 0 and output 0, with finite gradients.
+Source: Vaswani et al. 2017, section 3.2.1, equation 1.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Softmax over the last axis among the permitted entries; a fully masked row becomes zeros, not NaN."""
+    if mask is None:
+        return torch.softmax(scores, dim=-1)
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be boolean (True = may attend), got {mask.dtype}")
+    empty = ~mask.any(dim=-1, keepdim=True)
+    # An empty row is opened for the softmax and emptied afterwards: -inf everywhere would make NaN gradients.
+    scores = scores.masked_fill(~(mask | empty), -torch.inf)
+    return torch.softmax(scores, dim=-1).masked_fill(empty, 0.0)
+
+
+def check_widths(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Raise ValueError, naming the numbers, when shapes cannot meet."""
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(f"query has width {query.shape[-1]} but key has width {key.shape[-1]}; the dot product needs the same")
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(f"{key.shape[-2]} keys but {value.shape[-2]} values; every key needs one value")
+
+
+def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor,
+                                 mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Attention with its weights: ``(…, n, d_k), (…, m, d_k), (…, m, d_v)`` -> ``(…, n, d_v)``, ``(…, n, m)``."""
+    check_widths(query, key, value)
+    weights = masked_softmax(query @ key.mT / math.sqrt(query.shape[-1]), mask)
+    return weights @ value, weights
+
+
+def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+    """The same output by PyTorch's fused kernel, which never stores the weights; same mask policy."""
+    check_widths(query, key, value)
+    if mask is None:
+        return F.scaled_dot_product_attention(query, key, value)
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be boolean (True = may attend), got {mask.dtype}")
+    empty = ~mask.any(dim=-1, keepdim=True)
+    output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask | empty)
+    return output.masked_fill(empty, 0.0)
+
+
+class SelfAttention(nn.Module):
+    """Single-head self-attention: three projections without bias, then attention.
+
+    ``forward(x, mask=None)`` maps ``(batch, n, d_model)`` to ``(batch, n, d_v)``; ``weights(x, mask)`` gives ``(batch, n, n)``.
+    """
+
+    def __init__(self, d_model: int, d_k: int | None = None, d_v: int | None = None):
+        super().__init__()
+        d_k, d_v = d_k or d_model, d_v or d_model
+        self.w_q = nn.Linear(d_model, d_k, bias=False)
+        self.w_k = nn.Linear(d_model, d_k, bias=False)
+        self.w_v = nn.Linear(d_model, d_v, bias=False)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Output ``(batch, n, d_v)``."""
+        return attention(self.w_q(x), self.w_k(x), self.w_v(x), mask)
+
+    def weights(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Attention weights ``(batch, n, n)``, for looking at; the fused kernel does not keep them."""
+        return scaled_dot_product_attention(self.w_q(x), self.w_k(x), self.w_v(x), mask)[1]

@@ -1,0 +1,93 @@
+"""Kernel regression as attention: Nadaraya-Watson weights, prediction, leave-one-out, a learned kernel.
+
+Points are rows. A one-dimensional tensor of n numbers stands for n points with one feature.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+def as_points(points: Tensor, name: str = "points") -> Tensor:
+    """``(n,)`` or ``(n, d)`` -> ``(n, d)``; raises ValueError when empty, NaN or of another rank."""
+    if points.dim() == 1:
+        points = points.unsqueeze(-1)
+    if points.dim() != 2:
+        raise ValueError(f"{name} must have 1 or 2 axes, got shape {tuple(points.shape)}")
+    if points.shape[0] == 0:
+        raise ValueError(f"{name} is empty: shape {tuple(points.shape)}")
+    bad = int((~torch.isfinite(points)).sum())
+    if bad:
+        raise ValueError(f"{name} holds {bad} NaN or infinite numbers among {points.numel()}")
+    return points
+
+
+def squared_distances(query: Tensor, keys: Tensor) -> Tensor:
+    """Squared Euclidean distances, ``(m, d)`` and ``(n, d)`` -> ``(m, n)``."""
+    query, keys = as_points(query, "query"), as_points(keys, "keys")
+    if query.shape[1] != keys.shape[1]:
+        raise ValueError(f"query has {query.shape[1]} features but keys have {keys.shape[1]}")
+    return (query[:, None, :] - keys[None, :, :]).pow(2).sum(-1)
+
+
+def gaussian_weights(query: Tensor, keys: Tensor, bandwidth: float) -> Tensor:
+    """Nadaraya-Watson weights of a Gaussian kernel, ``(m, n)``, each row summing to 1.
+
+    Written as the softmax of ``-distance² / (2 bandwidth²)``, which stays finite for a query far from every key.
+    Raises ValueError for ``bandwidth <= 0``. Source: Nadaraya 1964, Watson 1964.
+    """
+    if not bandwidth > 0:
+        raise ValueError(f"bandwidth must be positive, got {bandwidth}")
+    return torch.softmax(-squared_distances(query, keys) / (2 * bandwidth**2), dim=-1)
+
+
+def nadaraya_watson(query: Tensor, keys: Tensor, values: Tensor, bandwidth: float) -> Tensor:
+    """Weighted mean of ``values``, ``(n,)`` or ``(n, d_v)``, at every query: ``(m,)`` or ``(m, d_v)``."""
+    if values.shape[:1] != keys.shape[:1]:
+        raise ValueError(f"{keys.shape[0]} keys but {values.shape[0] if values.dim() else 0} values")
+    as_points(values, "values")
+    return gaussian_weights(query, keys, bandwidth) @ values
+
+
+def effective_number(weights: Tensor) -> Tensor:
+    """Effective number of points behind each row of weights, ``1 / sum(w²)``: n when equal, 1 when one takes all."""
+    return 1 / weights.pow(2).sum(-1)
+
+
+def leave_one_out(keys: Tensor, values: Tensor, bandwidth: float) -> Tensor:
+    """Prediction at every key from all the *other* points, ``(n,)``; raises ValueError for fewer than two points."""
+    if keys.shape[0] < 2:
+        raise ValueError(f"leave-one-out needs at least 2 points, got {keys.shape[0]}")
+    if not bandwidth > 0:
+        raise ValueError(f"bandwidth must be positive, got {bandwidth}")
+    scores = -squared_distances(keys, keys) / (2 * bandwidth**2)
+    scores = scores.masked_fill(torch.eye(len(scores), dtype=torch.bool, device=scores.device), -torch.inf)
+    return torch.softmax(scores, dim=-1) @ values
+
+
+class LearnedKernel(nn.Module):
+    """Attention pooling with one learned inverse width per feature: ``score = -½ ‖w ∘ (q - k)‖²``.
+
+    ``w`` has shape ``(d,)``; ``forward(query, keys, values)`` maps ``(m, d), (n, d), (n,)`` to ``(m,)``. With
+    ``exclude_self=True`` query i does not see key i (training on the keys themselves would otherwise learn to copy).
+    """
+
+    def __init__(self, num_features: int, width: float = 1.0):
+        super().__init__()
+        if num_features < 1 or not width > 0:
+            raise ValueError(f"num_features={num_features} must be at least 1 and width={width} positive")
+        self.w = nn.Parameter(torch.full((num_features,), 1.0 / width))
+
+    def weights(self, query: Tensor, keys: Tensor, exclude_self: bool = False) -> Tensor:
+        """Attention weights ``(m, n)``."""
+        scores = -0.5 * squared_distances(query * self.w, keys * self.w)
+        if exclude_self:
+            if scores.shape[0] != scores.shape[1]:
+                raise ValueError(f"exclude_self needs as many queries as keys, got {scores.shape[0]} and {scores.shape[1]}")
+            scores = scores.masked_fill(torch.eye(len(scores), dtype=torch.bool, device=scores.device), -torch.inf)
+        return torch.softmax(scores, dim=-1)
+
+    def forward(self, query: Tensor, keys: Tensor, values: Tensor, exclude_self: bool = False) -> Tensor:
+        """Predictions ``(m,)``."""
+        return self.weights(query, keys, exclude_self) @ values

@@ -1,0 +1,67 @@
+"""Drawings made of boxes and arrows: attention in general, and its scaled dot-product form."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+from .figures import BLUE, GREEN, GREY, ORANGE, RED, panels
+
+
+def box(ax: Axes, x: float, y: float, text: str, colour: str = BLUE, width: float = 1.5, height: float = 0.62) -> None:
+    """A rounded box with its centre at ``(x, y)``."""
+    ax.add_patch(FancyBboxPatch((x - width / 2, y - height / 2), width, height, boxstyle="round,pad=0.02,rounding_size=0.1",
+                                facecolor=colour + "22", edgecolor=colour, linewidth=1.4))
+    ax.text(x, y, text, ha="center", va="center", fontsize=9)
+
+
+def arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], colour: str = GREY, width: float = 1.2) -> None:
+    """An arrow from ``start`` to ``end``."""
+    ax.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": width, "shrinkA": 1, "shrinkB": 1})
+
+
+def sheet(width: float, height: float, size: tuple[float, float]) -> tuple[Figure, Axes]:
+    """An empty drawing area of ``width`` × ``height`` units."""
+    fig, ax = panels(1, *size)
+    ax.set(xlim=(0, width), ylim=(0, height))
+    ax.set_aspect("equal")
+    ax.axis("off")
+    return fig, ax
+
+
+def lookup(weights: list[float], keys: list[str], values: list[str], query: str, answer: str) -> Figure:
+    """A query compared with every key; the weights decide how much of every value reaches the answer."""
+    if not len(weights) == len(keys) == len(values):
+        raise ValueError(f"{len(weights)} weights, {len(keys)} keys and {len(values)} values do not match")
+    fig, ax = sheet(11, 1.0 * len(keys) + 0.9, (7.2, 0.62 * len(keys) + 0.7))
+    middle = (len(keys) - 1) / 2 + 0.6
+    box(ax, 1.0, middle, query, ORANGE, 1.8)
+    for i, (weight, key, value) in enumerate(zip(weights, keys, values, strict=True)):
+        y = len(keys) - 1 - i + 0.6
+        arrow(ax, (1.95, middle), (3.0, y), ORANGE, 0.6 + 3 * weight)
+        box(ax, 3.9, y, key, BLUE, 1.7)
+        ax.text(5.35, y, f"× {weight:.2f}", ha="center", va="center", fontsize=9, color=RED)
+        box(ax, 6.8, y, value, GREEN, 1.8)
+        arrow(ax, (7.75, y), (8.95, middle), GREEN, 0.6 + 3 * weight)
+    box(ax, 9.95, middle, answer, RED, 1.9)
+    for x, name in ((1.0, "query"), (3.9, "keys"), (5.35, "weights"), (6.8, "values"), (9.95, "answer")):
+        ax.text(x, len(keys) + 0.45, name, ha="center", color=GREY, fontsize=9)
+    return fig
+
+
+def scaled_dot_product() -> Figure:
+    """The four steps from query, key and value to the output, with shapes."""
+    fig, ax = sheet(13, 4.2, (7.6, 2.6))
+    for y, name, colour in ((3.4, "Q  (n, d_k)", ORANGE), (2.2, "K  (m, d_k)", BLUE), (0.7, "V  (m, d_v)", GREEN)):
+        box(ax, 1.1, y, name, colour, 1.9)
+    box(ax, 4.2, 2.8, "Q Kᵀ\n(n, m)", GREY, 1.7, 0.95)
+    box(ax, 6.5, 2.8, "÷ √d_k", GREY, 1.4)
+    box(ax, 8.4, 2.8, "mask", GREY, 1.1)
+    box(ax, 10.4, 2.8, "softmax\nover keys", RED, 1.6, 0.95)
+    box(ax, 10.4, 0.7, "A V\n(n, d_v)", GREEN, 1.6, 0.95)
+    for start, end in (((2.1, 3.4), (3.3, 3.0)), ((2.1, 2.2), (3.3, 2.6)), ((5.1, 2.8), (5.75, 2.8)), ((7.25, 2.8), (7.8, 2.8)),
+                       ((9.0, 2.8), (9.55, 2.8)), ((10.4, 2.25), (10.4, 1.25)), ((2.1, 0.7), (9.5, 0.7))):
+        arrow(ax, start, end)
+    ax.text(10.75, 1.75, "weights A (n, m)", fontsize=9, color=RED, va="center")
+    return fig

@@ -1,0 +1,25 @@
+"""Something to drag: a static figure first, then the same drawing under sliders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+def explore(draw: Callable[..., None], **choices: Sequence[Any]) -> None:
+    """Draw once with the first choice of everything, then again under a slider a choice.
+
+    ``choices`` maps each argument of ``draw`` to the values its slider steps through; a value marks the start by
+    standing in a tuple ``(start, values)``. Readers of a rendered page see the static figure, learners both.
+    """
+    import ipywidgets
+
+    sliders, start = {}, {}
+    for name, values in choices.items():
+        first, options = values if isinstance(values, tuple) and isinstance(values[1], (list, range)) else (values[0], values)
+        start[name] = first
+        sliders[name] = ipywidgets.SelectionSlider(
+            options=list(options), value=first, description=name.replace("_", " "), continuous_update=False,
+            style={"description_width": "initial"}, layout={"width": "26em"})
+    draw(**start)
+    ipywidgets.interact(draw, **sliders)

@@ -1,0 +1,260 @@
+"""The engine against what learners really do. Each mishap gets its own sentence; nothing is ever raised at them."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from course_utils.checks import check, engine, limits, panel, record
+from course_utils.checks import progress as show_progress
+from course_utils.checks.engine import CheckFailed, catalogue, examine
+from course_utils.models.attention import scaled_dot_product_attention as right
+from course_utils.models.kernels import gaussian_weights
+
+BY_ID = {exercise.id: exercise for exercise in catalogue()}
+WEIGHTS, PREDICT, SCORES, ATTEND, MODULE = (BY_ID[i] for i in ("01.1", "01.2", "03.1", "03.2", "03.6"))
+
+
+def test_print_inside_is_a_remark_not_a_fault(capsys):
+    def answer(query, keys, bandwidth):
+        print("weights coming")
+        return gaussian_weights(query, keys, bandwidth)
+
+    result = examine(WEIGHTS, answer)
+    assert result.passed and "weights coming" in str(result)
+    assert "weights coming" not in capsys.readouterr().out
+
+
+def test_float64_passes_with_a_remark():
+    result = examine(WEIGHTS, lambda query, keys, bandwidth: gaussian_weights(query.double(), keys.double(), bandwidth))
+    assert result.passed and "float64" in str(result)
+
+
+def test_numpy_array():
+    result = examine(WEIGHTS, lambda query, keys, bandwidth: gaussian_weights(query, keys, bandwidth).numpy())
+    assert (result.stage, result.mistake) == ("type", "NumPy array instead of tensor") and "numbers are right" in result.message
+
+
+def test_tuple_instead_of_tensor():
+    result = examine(WEIGHTS, lambda query, keys, bandwidth: (gaussian_weights(query, keys, bandwidth), 1.0))
+    assert (result.stage, result.mistake) == ("type", "tuple instead of tensor") and "Entry 0" in result.message
+
+
+def test_only_one_of_two_results():
+    result = examine(ATTEND, lambda *a, **k: right(*a, **k)[0])
+    assert (result.stage, result.mistake) == ("type", "returns only one of the results")
+    result = examine(ATTEND, lambda *a, **k: (*right(*a, **k), 0))
+    assert (result.stage, result.mistake) == ("type", "wrong number of results")
+
+
+def test_forgotten_return_and_print_instead():
+    assert examine(WEIGHTS, lambda query, keys, bandwidth: None).mistake == "no return"
+
+    def prints(query, keys, bandwidth):
+        print(gaussian_weights(query, keys, bandwidth))
+
+    assert examine(WEIGHTS, prints).mistake == "prints instead of returning"
+
+
+def test_input_changed_in_place():
+    def answer(query, key):
+        query /= query.shape[-1] ** 0.5
+        return query @ key.mT
+
+    def on_data(query, key):
+        query.data /= query.shape[-1] ** 0.5
+        return query @ key.mT
+
+    result = examine(SCORES, on_data)
+    assert result.mistake == "input changed in place" and "query" in result.message
+    result = examine(SCORES, answer)  # on a leaf that needs a gradient PyTorch itself refuses
+    assert result.stage == "raised" and "in-place" in result.message
+
+
+@pytest.mark.parametrize("swallow", [False, True])
+def test_endless_loop_stops(monkeypatch, swallow):
+    monkeypatch.setattr(engine, "LIMIT", 0.4)
+    stop = time.monotonic() + 20
+
+    def answer(query, keys, bandwidth):
+        while time.monotonic() < stop:
+            try:
+                sum(range(100))
+            except Exception:
+                if not swallow:
+                    raise
+
+    started = time.monotonic()
+    result = examine(WEIGHTS, answer)
+    assert result.mistake == "endless loop" and result.stage == "raised" and time.monotonic() - started < 4
+    assert "line" in result.message
+
+
+def test_code_that_cannot_be_interrupted_is_abandoned():
+    with pytest.raises(limits.Abandoned):
+        limits.run_with_limit(lambda: time.sleep(4), 0.2)
+
+
+def test_redefined_names():
+    space = {}
+    exec("sum = 3\ndef f(query, keys, bandwidth):\n    return sum([query])\n", space)
+    result = examine(WEIGHTS, space["f"])
+    assert result.mistake == "redefined name" and "del sum" in result.message
+    result = examine(WEIGHTS, torch.ones(3))
+    assert (result.stage, result.mistake) == ("type", "redefined name") and "without parentheses" in result.message
+    assert examine(MODULE, MODULE.reference(6, 4, 5)).mistake == "instance instead of class"
+
+
+def test_answer_not_passed_or_unknown_exercise(capsys):
+    assert check("03.2").stage == "not attempted"
+    assert "03.2" in check("3.2", right).message
+    assert capsys.readouterr().out.count("\n") >= 2
+
+
+def test_forbidden_shortcut_by_any_name():
+    def plain(query, key, value, mask=None):
+        return F.scaled_dot_product_attention(query, key, value), key
+
+    space = {"torch": torch}
+    exec("from torch.nn.functional import scaled_dot_product_attention as quick\n"
+         "def f(query, key, value, mask=None):\n"
+         "    try:\n        return quick(query, key, value), key\n    except Exception:\n        return None\n", space)
+    original = F.scaled_dot_product_attention
+    for answer in (plain, space["f"]):
+        result = examine(ATTEND, answer)
+        assert (result.stage, result.points) == ("forbidden shortcut", 0), str(result)
+    assert F.scaled_dot_product_attention is original and space["quick"] is original
+
+
+def test_gradient_cut():
+    result = examine(SCORES, lambda query, key: SCORES.reference(query, key.detach()))
+    assert (result.stage, result.mistake) == ("gradients", "gradient cut") and "`key`" in result.message
+
+
+def test_parts_earn_points_on_their_own():
+    def no_policy(query, key, value, mask=None):
+        scores = query @ key.mT / query.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        weights = scores.softmax(-1)
+        return weights @ value, weights
+
+    result = examine(ATTEND, no_policy)
+    assert result.points == 5 and result.possible == 7 and result.mistake == "empty row gives NaN"
+
+
+def test_error_without_the_numbers():
+    def vague(query, keys, bandwidth):
+        if bandwidth <= 0:
+            raise ValueError("bad bandwidth")
+        return gaussian_weights(query, keys, bandwidth)
+
+    result = examine(WEIGHTS, vague)
+    assert result.mistake == "error without the numbers" and result.points == 3
+
+
+def test_module_mishaps():
+    class Unnamed(torch.nn.Module):
+        def __init__(self, d_model, d_k, d_v):
+            super().__init__()
+            self.q = torch.nn.Linear(d_model, d_k, bias=False)
+
+        def forward(self, x, mask=None):
+            return x
+
+    result = examine(MODULE, Unnamed)
+    assert result.stage == "type" and "`w_k.weight`" in result.message and "`q.weight`" in result.message
+
+    class NoModule:
+        def __init__(self, d_model, d_k, d_v):
+            pass
+
+    assert "nn.Module" in examine(MODULE, NoModule).message
+
+    class Sizes(MODULE.reference):
+        def __init__(self, d_model, d_k, d_v):
+            super().__init__(d_model, d_v, d_k)
+
+    assert "has shape" in examine(MODULE, Sizes).message
+
+
+def test_the_learners_random_state_and_the_seed():
+    torch.manual_seed(5)
+    before = torch.random.get_rng_state()
+    wrong = examine(WEIGHTS, lambda query, keys, bandwidth: torch.rand(len(query), len(keys)))
+    assert torch.equal(before, torch.random.get_rng_state())
+    assert wrong.seed is not None and f"seed {wrong.seed}" in str(wrong)
+    again = examine(WEIGHTS, lambda query, keys, bandwidth: torch.rand(len(query), len(keys)), seed=wrong.seed)
+    assert torch.equal(again.finding.expected, wrong.finding.expected)
+
+
+def test_generic_clues():
+    def tripled(query, key):
+        return 3 * SCORES.reference(query, key)
+
+    assert "3 times" in str(examine(SCORES, tripled))
+    assert "one axis too many" in str(examine(WEIGHTS, lambda query, keys, bandwidth:
+                                              gaussian_weights(query, keys, bandwidth)[..., None] * torch.ones(2)))
+    assert "only the shape is not" in str(examine(PREDICT, lambda query, keys, values, bandwidth:
+                                                  PREDICT.reference(query, keys, values, bandwidth)[:, None]))
+
+
+def test_panel_in_three_formats():
+    wrong = examine(SCORES, SCORES.twins[0].answer, seed=3)
+    text, html, markdown = str(wrong), wrong._repr_html_(), wrong._repr_markdown_()
+    for shown in (text, html, markdown):
+        assert "not scaled" in shown and "03.1" in shown
+    assert "<table" in html and "seed 3" in html and "<script" not in html
+    nasty = panel.CheckResult("x", "<b>t</b>", False, 0, 1, "raised", "<img src=x onerror=alert(1)>")
+    assert "<img" not in nasty._repr_html_()
+
+
+def test_result_fields_and_truth():
+    result = examine(SCORES, SCORES.reference)
+    assert bool(result) and result.use is SCORES.reference and result.stage == "passed"
+    assert result.points == result.possible == 4 and result.mistake is None and result.hint is None
+
+
+def test_strict_mode_raises(monkeypatch):
+    monkeypatch.setenv("COURSE_STRICT", "1")
+    monkeypatch.setenv("COURSE_PROGRESS", "off")
+    with pytest.raises(CheckFailed, match="03.1"):
+        check("03.1", SCORES.twins[0].answer)
+    assert check("03.1", SCORES.reference).passed
+
+
+def test_progress_is_kept_best_and_survives_damage(monkeypatch, tmp_path):
+    store = record
+    monkeypatch.delenv("COURSE_PROGRESS", raising=False)
+    monkeypatch.setattr(store, "home", lambda: tmp_path)
+    store.record("03.1", 4, True)
+    store.record("03.1", 1, False)
+    assert store.load()["03.1"] == {"points": 4, "passed": True}
+    assert "✓" in str(show_progress()) and "4 of" in str(show_progress())
+    store.progress_file().write_text("{ not json")
+    assert store.load() == {} and (tmp_path / ".course" / "progress.damaged.json").exists()
+    store.record("03.2", 3, False)
+    assert json.loads(store.progress_file().read_text())["03.2"]["points"] == 3
+    assert not list((tmp_path / ".course").glob("*.tmp"))
+    monkeypatch.setenv("COURSE_PROGRESS", "off")
+    store.record("03.3", 2, True)
+    assert "03.3" not in store.load()
+
+
+def test_import_is_light():
+    import subprocess
+    import sys
+
+    code = ("import sys, time; t = time.perf_counter(); import course_utils; s = time.perf_counter() - t;"
+            "print(s); assert 'torch' not in sys.modules and 'seaborn' not in sys.modules")
+    seconds = min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+                  for _ in range(3))
+    assert seconds < 0.3
+
+
+def test_numpy_scalar_answers():
+    result = examine(BY_ID["03.3"], {key: np.float32(value) for key, value in BY_ID["03.3"].reference.items()})
+    assert result.passed

@@ -1,0 +1,139 @@
+"""Every stored notebook belongs to its text and is fit to be read. Nothing is run here."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from course_utils.authoring.build import check_chapter
+from course_utils.authoring.execute import folder_of
+from course_utils.authoring.ledger import find_sources
+from course_utils.authoring.load import code_lines, docstring_lines, measure
+from course_utils.authoring.outputs import machine_paths, output_problem
+from course_utils.authoring.source import CHAPTER, SOLUTION, Chapter, digest, read_chapter
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = find_sources(ROOT)
+MAX_WORDS, MAX_CODE_CELLS, MAX_CODE_LINES = 5_000, 45, 25
+
+each_chapter = pytest.mark.parametrize("number", SOURCES)
+each_notebook = pytest.mark.parametrize(("number", "kind"), [(number, kind) for number in SOURCES for kind in (CHAPTER, SOLUTION)])
+
+
+@cache
+def chapter_of(number: str) -> Chapter:
+    return read_chapter(SOURCES[number])
+
+
+@cache
+def notebook_of(number: str, kind: str) -> NotebookNode:
+    path = ROOT / folder_of(kind) / f"{SOURCES[number].stem}.ipynb"
+    if not path.exists():
+        pytest.fail(f"{folder_of(kind)}/{path.name} is missing; build {number}")
+    return nbformat.read(path, as_version=4)
+
+
+def test_every_notebook_has_a_source() -> None:
+    stems = {path.stem for path in SOURCES.values()}
+    orphans = [
+        f"{folder}/{path.name}"
+        for folder in ("chapters", "solutions")
+        for path in sorted((ROOT / folder).glob("*.ipynb"))
+        if path.stem not in stems
+    ]
+    assert not orphans
+
+
+@each_chapter
+def test_belongs_to_its_source(number: str) -> None:
+    problems, answered = check_chapter(SOURCES[number], ROOT)
+    assert not problems, f"build {number}, or build --force {number}"
+    assert not answered, f"answers filled in in chapters/{SOURCES[number].stem}.ipynb"
+
+
+@each_notebook
+def test_is_a_valid_notebook_without_widgets(number: str, kind: str) -> None:
+    nb = notebook_of(number, kind)
+    nbformat.validate(nb)
+    assert "widgets" not in nb.metadata and "jupytext" not in nb.metadata
+    code = [cell for cell in nb.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+
+
+@each_notebook
+def test_outputs_are_fit_to_be_stored(number: str, kind: str) -> None:
+    folders = machine_paths(ROOT)
+    problems = [
+        f"{cell.id}: {problem}"
+        for cell in notebook_of(number, kind).cells
+        for output in cell.get("outputs", [])
+        if (problem := output_problem(output, folders))
+    ]
+    assert not problems
+
+
+@each_notebook
+def test_exercise_cells(number: str, kind: str) -> None:
+    nb = notebook_of(number, kind)
+    stubs = nb.metadata.course.stubs
+    for cell in nb.cells:
+        course = cell.metadata.get("course")
+        if course is None:
+            assert re.fullmatch(r"[0-9a-f]{12}(-\d+)?", cell.id)
+            continue
+        base = f"ex-{course.exercise.replace('.', '-')}-{course.role}"
+        assert re.fullmatch(rf"{base}(-\d+)?", cell.id)
+        if course.role == "answer":
+            is_blank = digest(cell.source) == stubs[course.exercise]
+            assert is_blank == (kind == CHAPTER), f"{cell.id} in {folder_of(kind)}"
+            assert "### BEGIN SOLUTION" not in cell.source
+        elif course.role == "hint":
+            assert "<details" in cell.source, f"{cell.id} is not folded"
+
+
+@each_notebook
+def test_load(number: str, kind: str) -> None:
+    """A chapter can be read and run in two hours; what exceeds that is folded away."""
+    nb = notebook_of(number, kind)
+    load = measure(nb)
+    assert load.words <= MAX_WORDS
+    assert load.code_cells <= MAX_CODE_CELLS
+    assert 3 <= load.median_lines <= 10
+    long = {cell.id: lines for cell in nb.cells if cell.cell_type == "code" and (lines := code_lines(cell.source)) > MAX_CODE_LINES}
+    assert not long, f"code cells of more than {MAX_CODE_LINES} lines"
+
+
+@each_chapter
+def test_hints_do_not_give_the_answer_away(number: str) -> None:
+    given_away = []
+    for answer in (cell for cell in chapter_of(number).cells if cell.role == "answer"):
+        secret = secret_lines(answer.source(SOLUTION), answer.source(CHAPTER), answer.answer)
+        for hint in chapter_of(number).cells:
+            if hint.role == "hint" and hint.exercise == answer.exercise:
+                text = normalised(hint.source(SOLUTION))
+                given_away += [f"{hint.id}: {line}" for line in sorted(secret) if line in text]
+    assert not given_away
+
+
+def secret_lines(solved: str, blank: str, answer: tuple[str, ...]) -> set[str]:
+    """The lines of a solution that a hint may not quote: of some length, not in docstring or stub."""
+    docstrings = docstring_lines(solved)
+    described = {normalised(line) for n, line in enumerate(solved.splitlines(), 1) if n in docstrings}
+    shown = {normalised(line) for line in blank.splitlines()} | described
+    return {line for line in map(normalised, answer) if len(line) >= 15} - shown
+
+
+def normalised(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_secret_lines() -> None:
+    solved = 'def f(x):\n    """Add one\n    to every entry."""\n    shifted =  x +  1.0\n    return y'
+    blank = 'def f(x):\n    """Add one\n    to every entry."""\n    raise NotImplementedError'
+    answer = ('    to every entry."""', "    shifted =  x +  1.0", "    return y")
+    assert secret_lines(solved, blank, answer) == {"shifted = x + 1.0"}
