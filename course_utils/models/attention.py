@@ -45,6 +45,9 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor,
 def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
     """The same output by PyTorch's fused kernel, which never stores the weights; same mask policy."""
     check_widths(query, key, value)
+    if query.dim() == key.dim() == value.dim() == 3:  # without a head axis PyTorch's CPU falls back to a slow path
+        heads = None if mask is None else mask[:, None] if mask.dim() == 3 else mask
+        return attention(query[:, None], key[:, None], value[:, None], heads)[:, 0]
     if mask is None:
         return F.scaled_dot_product_attention(query, key, value)
     if mask.dtype != torch.bool:

@@ -44,7 +44,7 @@ def lookup(weights: list[float], keys: list[str], values: list[str], query: str,
         ax.text(5.35, y, f"× {weight:.2f}", ha="center", va="center", fontsize=9, color=RED)
         box(ax, 6.8, y, value, GREEN, 1.8)
         arrow(ax, (7.75, y), (8.95, middle), GREEN, 0.6 + 3 * weight)
-    box(ax, 9.95, middle, answer, RED, 1.9)
+    box(ax, 9.95, middle, answer, RED, 1.9, 0.3 + 0.36 * (answer.count("\n") + 1))
     for x, name in ((1.0, "query"), (3.9, "keys"), (5.35, "weights"), (6.8, "values"), (9.95, "answer")):
         ax.text(x, len(keys) + 0.45, name, ha="center", color=GREY, fontsize=9)
     return fig
