@@ -206,7 +206,7 @@ def test_panel_in_three_formats():
     wrong = examine(SCORES, SCORES.twins[0].answer, seed=3)
     text, html, markdown = str(wrong), wrong._repr_html_(), wrong._repr_markdown_()
     for shown in (text, html, markdown):
-        assert "not scaled" in shown and "03.1" in shown
+        assert "Not scaled" in shown and "03.1" in shown
     assert "<table" in html and "seed 3" in html and "<script" not in html
     nasty = panel.CheckResult("x", "<b>t</b>", False, 0, 1, "raised", "<img src=x onerror=alert(1)>")
     assert "<img" not in nasty._repr_html_()
@@ -223,7 +223,14 @@ def test_strict_mode_raises(monkeypatch):
     monkeypatch.setenv("COURSE_PROGRESS", "off")
     with pytest.raises(CheckFailed, match="03.1"):
         check("03.1", SCORES.twins[0].answer)
-    assert check("03.1", SCORES.reference).passed
+    assert check("03.1", lambda query, key: SCORES.reference(query, key)).passed
+
+
+def test_running_the_check_cell_twice_does_not_pass_with_our_version():
+    """`f = check("03.1", f).use` rebinds the learner's name to the reference; it must not earn points the second time."""
+    first = check("03.1", SCORES.twins[0].answer)
+    second = check("03.1", first.use)
+    assert not second.passed and second.stage == "not attempted" and "own version" in second.message
 
 
 def test_progress_is_kept_best_and_survives_damage(monkeypatch, tmp_path):

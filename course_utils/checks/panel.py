@@ -65,7 +65,7 @@ class CheckResult:
             if tried:
                 rows.append(("Tried", tried))
         if self.mistake and self.hint:
-            rows.append(("Why", f"{self.mistake}. {self.hint}"))
+            rows.append(("Why", f"{self.mistake[0].upper()}{self.mistake[1:]}. {self.hint}"))
         elif self.hint:
             rows.append(("Hint", self.hint))
         elif finding is not None and finding.clues:

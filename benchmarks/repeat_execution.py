@@ -1,0 +1,41 @@
+"""Execute every notebook several times, as the build does, and report stalls and differing outputs.
+
+    python benchmarks/repeat_execution.py 20 [NN ...]      writes nothing into chapters/ or solutions/
+"""
+
+import statistics
+import sys
+import time
+
+from report import write
+
+from course_utils.authoring.execute import execute
+from course_utils.authoring.source import CHAPTER, SOLUTION, read_chapter
+from course_utils.authoring.stored import changed_outputs, package_hash
+from course_utils.checks.record import home
+
+
+def main(times: int, numbers: list[str]) -> None:
+    root, results = home(), {}
+    for path in sorted((root / "solutions").glob("[0-9]*.md")):
+        chapter = read_chapter(path)
+        if numbers and chapter.number not in numbers:
+            continue
+        for kind in (SOLUTION, CHAPTER):
+            seconds, first, changed = [], None, set()
+            for _ in range(times):
+                start = time.perf_counter()
+                notebook = execute(chapter, kind, package_hash(root), root)
+                seconds.append(time.perf_counter() - start)
+                first = first or notebook
+                changed |= set(changed_outputs(first, notebook))
+            measured = {cell.id for cell in chapter.cells if cell.measured}
+            results[f"{chapter.number} {kind}"] = {"median_s": statistics.median(seconds), "slowest_s": max(seconds), "runs": times,
+                                                   "cells_that_changed": sorted(changed - measured)}
+            print(f"{chapter.number} {kind:8s} {times} runs, median {statistics.median(seconds):.1f} s, slowest {max(seconds):.1f} s, "
+                  f"changed outputs outside measured cells: {sorted(changed - measured) or 'none'}", flush=True)
+    write("repeat_execution", results)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20, sys.argv[2:])

@@ -1,0 +1,74 @@
+"""Draw the pictures of the README: the map of chapters and a real panel.
+
+    python docs/pictures.py            (the panel needs Chromium and the extra [dev])
+"""
+
+import shutil
+from pathlib import Path
+
+from course_utils.checks.engine import catalogue, examine
+from course_utils.show.drawings import arrow, box, sheet
+from course_utils.show.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
+
+ROOT = Path(__file__).resolve().parents[1]
+IMAGES = ROOT / "docs" / "images"
+
+# number, words on the box, column, row, colour
+CHAPTERS = [
+    ("00", "Start here", 0, 3, GREY), ("01", "Kernel\nregression", 1, 3, BLUE), ("02", "Soft\nalignment", 2, 3, BLUE),
+    ("03", "Self-\nattention", 3, 3, BLUE), ("04", "Multi-head\nattention", 4, 3, BLUE),
+    ("05", "Positional\nencoding", 0, 2, GREEN), ("06", "Masking", 1, 2, GREEN), ("07", "Transformer\nblock", 2, 2, GREEN),
+    ("08a", "Encoder–\ndecoder", 3, 2, GREEN), ("08b", "Decoding", 4, 2, GREEN),
+    ("09", "BERT\npre-training", 0, 1, ORANGE), ("10", "BERT\nfine-tuning", 1, 1, ORANGE),
+    ("11a", "GPT", 2.4, 1, RED), ("11b", "Prompting\nand scaling", 3.4, 1, RED),
+    ("12a", "The family\ntree", 1.4, 0, PURPLE), ("12b", "XLNet", 2.4, 0, PURPLE),
+]
+NEXT = [("00", "01"), ("01", "02"), ("02", "03"), ("03", "04"), ("05", "06"), ("06", "07"), ("07", "08a"), ("08a", "08b"), ("09", "10"),
+        ("11a", "11b"), ("12a", "12b")]
+
+
+def draw_map() -> None:
+    """The sixteen chapters; those that are not there yet are dashed."""
+    ready = {path.name.split("_")[0] for path in (ROOT / "chapters").glob("*.ipynb")}
+    fig, ax = sheet(15.4, 7.6, (8.8, 4.4))
+    place = {}
+    for number, words, column, row, colour in CHAPTERS:
+        x, y = 1.6 + 3.0 * column, 0.9 + 1.9 * row
+        place[number] = (x, y)
+        box(ax, x, y, f"{number}  {words}", colour, 2.3, 1.05)
+        if number not in ready:
+            ax.patches[-1].set(linestyle=(0, (3, 2)), facecolor="none")
+    for start, end in NEXT:
+        arrow(ax, (place[start][0] + 1.18, place[start][1]), (place[end][0] - 1.18, place[end][1]))
+    arrow(ax, (place["04"][0], place["04"][1] - 0.55), (place["04"][0], 5.62))
+    for y in (5.62, 3.72):  # from the end of a row down to the start of the next
+        ax.plot([place["05"][0], place["04"][0]], [y, y], color=GREY, lw=1.2)
+        arrow(ax, (place["05"][0], y), (place["05"][0], y - 0.36))
+    arrow(ax, (place["08b"][0], place["08b"][1] - 0.55), (place["08b"][0], 3.72))
+    arrow(ax, (place["11a"][0], 3.72), (place["11a"][0], 3.36))
+    ax.plot([place["09"][0], place["11b"][0]], [1.84, 1.84], color=GREY, lw=1.2)
+    for number in ("09", "10", "11a", "11b"):
+        ax.plot([place[number][0]] * 2, [1.84, 2.25], color=GREY, lw=1.2)
+    arrow(ax, (place["12a"][0], 1.84), (place["12a"][0], 1.45))
+    IMAGES.mkdir(exist_ok=True)
+    fig.savefig(IMAGES / "map.png", dpi=110, metadata={"Software": None})
+
+
+def draw_panel() -> None:
+    """What ``check`` answers to attention without the square root, photographed in a browser."""
+    from playwright.sync_api import sync_playwright
+
+    exercise = next(e for e in catalogue() if e.id == "03.1")
+    result = examine(exercise, exercise.twins[0].answer, seed=3)
+    page_text = f"<body style='font:14px sans-serif;margin:12px;color:#222;background:white'>{result._repr_html_()}</body>"
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 720, "height": 100}, device_scale_factor=1.5)
+        page.set_content(page_text)
+        page.locator("body > div").screenshot(path=IMAGES / "panel.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    draw_map()
+    draw_panel()

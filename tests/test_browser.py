@@ -1,0 +1,115 @@
+"""The lab in a real browser: every chapter is opened and run; an exercise is solved wrongly, then rightly; a slider moves.
+
+Runs under ``course.py test --full``. Needs Debian's Chromium (or any ``chromium`` on the path). Screenshots go to the folder
+named by ``COURSE_SCREENSHOTS``, if set, and are meant to be looked at.
+"""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, ROOT, Notebook, copy_of_the_course, lab
+
+pytestmark = [
+    pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="browser tests run under: python course.py test --full"),
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here (Debian: sudo apt install chromium)"),
+]
+CHAPTERS = sorted(path.name for path in (ROOT / "chapters").glob("*.ipynb"))
+ONLY = [c for c in os.environ.get("COURSE_CHAPTERS", "").split(",") if c]
+CHAPTERS = [name for name in CHAPTERS if not ONLY or name.split("_")[0] in ONLY]
+
+NOT_NORMALISED = """def gaussian_weights(query, keys, bandwidth):
+    if bandwidth <= 0:
+        raise ValueError(f"bandwidth {bandwidth}")
+    return torch.exp(-(query[:, None] - keys[None, :]) ** 2 / (2 * bandwidth ** 2))"""
+RIGHT = """def gaussian_weights(query, keys, bandwidth):
+    if bandwidth <= 0:
+        raise ValueError(f"bandwidth {bandwidth}")
+    return torch.softmax(-(query[:, None] - keys[None, :]) ** 2 / (2 * bandwidth ** 2), dim=1)"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    course = copy_of_the_course(tmp_path_factory.mktemp("browser"))
+    with lab(course) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking",
+                                                                        "--disable-component-update", "--disable-sync"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser):
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.outside = []
+    page.on("request", lambda r: None if r.url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:"))
+            else page.outside.append(r.url))
+    yield page
+    page.close()
+
+
+def shot(page, name: str) -> None:
+    folder = os.environ.get("COURSE_SCREENSHOTS")
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=Path(folder) / f"{name}.png")
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_blank_chapter_runs_in_the_lab(page, address, name):
+    started = time.perf_counter()
+    notebook = Notebook(page, address, f"chapters/{name}")
+    opened = time.perf_counter() - started
+    assert page.locator(".jp-Dialog").count() == 0, "a dialog stands in the way of a newcomer"
+    shot(page, f"{name[:3]}open")
+    notebook.command("notebook:run-all-cells")
+    print(f"{name}: open after {opened:.1f} s, run after {time.perf_counter() - started:.1f} s")
+    assert notebook.errors() == []
+    assert notebook.js("return nb.widgets.filter(c => c.model.type === 'code').every(c => c.model.executionCount > 0);")
+    assert page.outside == [], "a request left the machine"
+    shot(page, f"{name[:3]}done")
+
+
+@pytest.mark.skipif("01_kernel_regression.ipynb" not in CHAPTERS, reason="chapter 01 is not among the chapters asked for")
+def test_solving_wrongly_then_rightly_and_dragging(page, address):
+    notebook = Notebook(page, address, "chapters/01_kernel_regression.ipynb")
+    notebook.command("notebook:run-all-cells")
+    check = notebook.find("01.1", "check")
+    assert "not attempted" in notebook.text(check)
+
+    notebook.type_answer("01.1", NOT_NORMALISED)
+    assert "Not normalised" in notebook.run(check)
+    notebook.show(check)
+    shot(page, "panel_wrong")
+
+    notebook.type_answer("01.1", RIGHT)
+    text = notebook.run(check)
+    assert "01.1" in text and "right" in text and "3 of 4" in text or "4 of 4" in text, text
+    notebook.show(check)
+    shot(page, "panel_right")
+
+    slider_cell = notebook.contains("explore(show_bandwidth")
+    cell = notebook.show(slider_cell)
+    handle = cell.locator(".noUi-handle").first
+    handle.scroll_into_view_if_needed()
+    image = cell.locator(".jupyter-widgets img, .widget-output img, .jp-OutputArea img").last
+    before = image.get_attribute("src")
+    handle.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("([node, old]) => node.isConnected === false || node.src !== old", arg=[image.element_handle(), before],
+                           timeout=15_000)
+    page.wait_for_timeout(1500)
+    after = cell.locator(".jupyter-widgets img, .widget-output img, .jp-OutputArea img").last.get_attribute("src")
+    shot(page, "slider_moved")
+    assert after != before
+    assert notebook.errors() == [] and page.outside == []
