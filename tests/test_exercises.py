@@ -30,7 +30,7 @@ def test_reference_scores_full_marks(exercise):
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
 def test_differently_written_answers_score_full_marks(exercise):
     answers = ANSWERS.get(exercise.id, [])
-    assert len(answers) >= 2, f"{exercise.id} has {len(answers)} alternative answers in tests/right_answers.py; two are asked for"
+    assert len(answers) >= 2, f"{exercise.id} has {len(answers)} alternative answers in tests/right_answers/; two are asked for"
     for answer in answers:
         for seed in SEEDS:
             result = examine(exercise, answer, seed)
