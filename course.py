@@ -35,11 +35,12 @@ OLDEST_PYTHON = (3, 11)
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 NOTEBOOK_FOLDERS = ("chapters", "solutions")
 
-HANDOUT_FOLDERS = ("chapters", "course_utils")
+HANDOUT_FOLDERS = ("course_utils", os.path.join("docs", "images"))
 HANDOUT_FILES = (
-    "course.py", "conftest.py", "README.md", "requirements.txt", "environment.yml",
+    "course.py", "conftest.py", "requirements.txt", "environment.yml",
     "pyproject.toml", "LICENSE", "LICENSE-TEXT", ".gitignore",
 )  # fmt: skip
+HANDOUT_README_CUTS = ("## Teaching with it", "## Where the numbers come from", "## Taking part")
 HANDOUT_LEAVES_OUT = ("authoring", "grading", "__pycache__", ".ipynb_checkpoints", ".course")
 
 
@@ -400,23 +401,62 @@ def build(args):
     return become(command + args.rest, child_environment())
 
 
+def blank_chapters():
+    """The chapters as they were built; own notes stay at home, filled-in answers are refused."""
+    found = []
+    for path in sorted((ROOT / "chapters").glob("*.ipynb")):
+        try:
+            notebook = json.loads(path.read_text(encoding="utf-8"))
+            stubs = notebook["metadata"]["course"]["stubs"]
+        except (ValueError, KeyError, TypeError):
+            continue  # not a chapter of the course
+        if path.is_symlink():
+            continue
+        for cell in notebook["cells"]:
+            course = cell["metadata"].get("course", {})
+            text = "".join(cell["source"]).encode("utf-8")
+            if course.get("role") == "answer" and hashlib.sha256(text).hexdigest() != stubs.get(course["exercise"]):
+                raise Problem(
+                    "chapters/{} holds an answer to exercise {}.\nHand out a fresh copy: move yours away, or take it back "
+                    "with  git checkout chapters/{}".format(path.name, course["exercise"], path.name)
+                )
+        found.append(path)
+    if not found:
+        raise Problem("There is no chapter to hand out in {}.".format(ROOT / "chapters"))
+    return found
+
+
+def readme_of_handout():
+    """The README without what a class does not receive."""
+    sections = re.split(r"(?m)^(?=## )", (ROOT / "README.md").read_text(encoding="utf-8"))
+    kept = "".join(part for part in sections if not part.startswith(HANDOUT_README_CUTS))
+    return "".join(line for line in kept.splitlines(True) if "`solutions/`" not in line)
+
+
 def handout(args):
     """Write what a class receives into an empty folder: no solutions, no tests."""
     target = Path(args.directory).resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise Problem(f"{target} is not empty. Name a new or an empty folder.")
-    if any(ROOT / folder in (target, *target.parents) for folder in HANDOUT_FOLDERS):
+    if any(ROOT / folder in (target, *target.parents) for folder in ("chapters",) + HANDOUT_FOLDERS):
         raise Problem(f"{target} lies inside what is handed out. Name a folder elsewhere.")
+    chapters = blank_chapters()
     target.mkdir(parents=True, exist_ok=True)
     try:
+        (target / "chapters").mkdir()
+        for path in chapters:
+            shutil.copy(str(path), str(target / "chapters" / path.name))
+        if (ROOT / "README.md").is_file():
+            (target / "README.md").write_text(readme_of_handout(), encoding="utf-8")
         for folder in HANDOUT_FOLDERS:
             ignore = shutil.ignore_patterns(*HANDOUT_LEAVES_OUT)
+            (target / folder).parent.mkdir(exist_ok=True)
             if (ROOT / folder).is_dir():
                 shutil.copytree(str(ROOT / folder), str(target / folder), ignore=ignore)
         for name in HANDOUT_FILES:
             if (ROOT / name).is_file():
                 shutil.copy(str(ROOT / name), str(target / name))
-    except OSError:
+    except (OSError, KeyboardInterrupt):
         shutil.rmtree(str(target), ignore_errors=True)  # half a handout is worse than none
         raise
     print(f"The handout is in {target}\nIn it, a learner starts with:  python course.py lab")

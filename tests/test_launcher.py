@@ -5,6 +5,7 @@ No test here makes an environment or uses the network, but for the last one (COU
 
 import ast
 import importlib.util
+import hashlib
 import json
 import os
 import re
@@ -48,12 +49,22 @@ def tree(tmp_path):
         "tests/test_ch03_more.py", "tests/test_exercises.py", "tests/test_other.py",
         "course_utils/__init__.py", "course_utils/models/__init__.py",
         "course_utils/models/__pycache__/x.pyc", "course_utils/authoring/build.py",
-        ".course/progress.json", "benchmarks/speed.py",
+        ".course/progress.json", "benchmarks/speed.py", "docs/images/map.png",
+        "chapters/my_notes.ipynb",
     ]  # fmt: skip
     for name in files:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text("")
+        is_chapter = name.startswith("chapters/0")
+        (root / name).write_text(chapter_text() if is_chapter else "", encoding="utf-8")
     return root
+
+
+def chapter_text(answer="raise NotImplementedError"):
+    """A chapter with one answer cell, recorded as blank."""
+    stub = hashlib.sha256(b"raise NotImplementedError").hexdigest()
+    course = {"exercise": "03.1", "role": "answer"}
+    cell = {"cell_type": "code", "metadata": {"course": course}, "source": [answer]}
+    return json.dumps({"cells": [cell], "metadata": {"course": {"stubs": {"03.1": stub}}}})
 
 
 @pytest.fixture
@@ -395,7 +406,7 @@ def test_handout(course, tmp_path, capsys):
     assert written == {
         "chapters/00_start_here.ipynb", "chapters/03_self_attention.ipynb",
         "chapters/08a_encoder_decoder.ipynb", "course_utils/__init__.py",
-        "course_utils/models/__init__.py", "course.py", "conftest.py", "README.md",
+        "course_utils/models/__init__.py", "course.py", "conftest.py", "README.md", "docs/images/map.png",
         "requirements.txt", "environment.yml", "pyproject.toml", "LICENSE", "LICENSE-TEXT",
         ".gitignore",
     }  # fmt: skip
@@ -407,6 +418,21 @@ def test_handout(course, tmp_path, capsys):
     assert learner.known_chapters() == ["00", "03", "08a"]
     assert learner.main(["build"]) == 2
     assert "This is a handout" in capsys.readouterr().err
+
+
+def test_handout_refuses_a_chapter_with_answers(course, tmp_path, capsys):
+    path = course.ROOT / "chapters" / "03_self_attention.ipynb"
+    path.write_text(chapter_text(answer="return 42"), encoding="utf-8")
+    assert course.main(["handout", str(tmp_path / "out")]) == 2
+    assert "answer to exercise 03.1" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_readme_of_a_handout_promises_no_solutions(course, tmp_path):
+    shutil.copy(ROOT / "README.md", course.ROOT / "README.md")
+    course.main(["handout", str(tmp_path / "out")])
+    text = (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert "course.py lab" in text and "solutions/" not in text and "CONTRIBUTING" not in text
 
 
 def test_handout_refuses_bad_places(course, capsys):
@@ -438,7 +464,8 @@ def test_both_lists_name_the_same_packages():
     conda = yaml.safe_load((ROOT / "environment.yml").read_text("utf-8"))["dependencies"]
     pip = [line for item in conda if isinstance(item, dict) for line in item["pip"]]
     conda = [item for item in conda if isinstance(item, str) and item != "pip"]
-    assert set(conda + pip) - {"python>=3.11"} == requirements()
+    assert set(conda + pip) - {"python>=3.11", "-e ."} == requirements()
+    assert "-e ." in pip, "kernels start in chapters/: without the package, import course_utils fails there"
 
 
 def test_requirements_are_complete_and_bounded():

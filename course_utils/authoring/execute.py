@@ -141,10 +141,12 @@ def _run_cells(client: PatientClient, chapter: Chapter, kind: str, folders: list
             raise BuildError(_raised(chapter, kind, index, count, error)) from None
         except TimeoutError:
             where, limit = _where(chapter, kind, index), client.timeout
-            raise BuildError(f"{where} took longer than {limit:g} s") from None
+            raise BuildError(f"{where} took longer than {limit:g} s, or its outputs did not arrive") from None
         except DeadKernelError:
             where = _where(chapter, kind, index)
             raise BuildError(f"{where} ended the kernel (out of memory?)") from None
+        except RuntimeError as error:  # an output message that never came
+            raise BuildError(f"{_where(chapter, kind, index)} could not be followed: {error}") from None
         cell.outputs = clean_outputs(cell.outputs)
         cell.execution_count = count
         in_widgets = [out for out in client.widget_outputs() if WIDGET not in out.get("data", {})]

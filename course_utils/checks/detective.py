@@ -35,7 +35,7 @@ def clues(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -
 
 def _factor(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -> list[str]:
     usable = expected.abs() > 1e-3
-    if usable.sum() == 0 or not torch.isfinite(got).all() or not torch.isfinite(expected).all():
+    if usable.sum() < 2 or not torch.isfinite(got).all() or not torch.isfinite(expected).all():
         return []
     factor = (got[usable] / expected[usable]).median().item()
     if abs(factor - 1) > 1e-3 and abs(factor) > 1e-6 and close(got, expected * factor, 10 * rtol, 10 * atol):

@@ -16,9 +16,10 @@ import torch
 
 from . import record as _record
 from .exercise import Case, Exercise
+from .inert import kind_of
 from .judge import Verdict, judge
 from .limits import Abandoned, TimeIsUp, run_with_limit
-from .observe import _own_line, inert, kind_of, observe_all
+from .observe import Surroundings, neutral_torch, observe, own_line, surroundings
 from .panel import CheckResult
 
 LIMIT = 10.0  # seconds a check waits for an answer
@@ -42,41 +43,61 @@ def catalogue() -> list[Exercise]:
     return list(_catalogue.values())
 
 
-def check(exercise_id: str, answer: Any = _MISSING, seed: int | None = None) -> CheckResult:
+def check(exercise_id: str, answer: Any = _MISSING, *more: Any, seed: int | None = None) -> CheckResult:
     """Check an answer, show the panel, return the result. Never raises for a learner.
 
     ``seed`` repeats the draws of an earlier check; the panel prints it when a draw fails.
     """
-    exercises = {exercise.id: exercise for exercise in catalogue()}
-    exercise = exercises.get(str(exercise_id))
-    if exercise is None:
-        near = difflib.get_close_matches(str(exercise_id), exercises, n=1)
-        known = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(exercises)}."
-        result = CheckResult(str(exercise_id), "", False, 0, 0, "type", f"There is no exercise {exercise_id!r}. {known}")
-    elif answer is exercise.reference and exercise.kind != "value":
-        # The cell `f = check("…", f).use` puts our version under the learner's name: run twice, it would check ours.
-        result = CheckResult(exercise.id, exercise.title, False, 0.0, exercise.points, "not attempted",
-                             f"At the moment `{exercise.name}` is the course's own version: this cell put it there, so that later "
-                             "cells have something to go on with. Run your answer cell again, then this one.", use=answer)
-    else:
-        result = examine(exercise, answer, seed)
-        _record.record(exercise.id, result.points, result.passed)
+    strict = os.environ.get("COURSE_STRICT") == "1"
+    try:
+        result = _checked(str(exercise_id), answer, more, seed)
+    except Exception as error:
+        if strict:
+            raise
+        result = CheckResult(str(exercise_id), "", False, 0, 0, "raised",
+                             f"The check itself stumbled over this answer ({type(error).__name__}: {str(error)[:200]}). That is a fault of "
+                             "the course, not yours: please report it, with your cell.")
     result.show()
-    if os.environ.get("COURSE_STRICT") == "1" and not result.passed:
+    if strict and not result.passed:
         raise CheckFailed(str(result))
+    return result
+
+
+def _checked(exercise_id: str, answer: Any, more: tuple[Any, ...], seed: int | None) -> CheckResult:
+    exercises = {exercise.id: exercise for exercise in catalogue()}
+    exercise = exercises.get(exercise_id)
+    if exercise is None:
+        near = difflib.get_close_matches(exercise_id, exercises, n=1)
+        known = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(exercises)}."
+        return CheckResult(exercise_id, "", False, 0, 0, "type", f"There is no exercise {exercise_id!r}. {known}")
+
+    def refuse(stage: str, message: str) -> CheckResult:
+        return CheckResult(exercise.id, exercise.title, False, 0.0, exercise.points, stage, message, use=exercise.reference)
+
+    if more:
+        return refuse("type", f"check takes the exercise and one answer: check({exercise.id!r}, {exercise.name}). You passed {1 + len(more)} "
+                              "answers.")
+    if answer is exercise.reference and exercise.kind != "value":
+        # The cell `f = check("…", f).use` puts our version under the learner's name: run twice, it would check ours.
+        return refuse("not attempted", f"At the moment `{exercise.name}` is the course's own version: this cell put it there, so that "
+                                       "later cells have something to go on with. Run your answer cell again, then this one.")
+    result = examine(exercise, answer, seed)
+    _record.record(exercise.id, result.points, result.passed)
     return result
 
 
 def examine(exercise: Exercise, answer: Any = _MISSING, seed: int | None = None) -> CheckResult:
     """Judge an answer without showing or remembering anything."""
     started = time.perf_counter()
-    base = secrets.randbelow(10**6) if seed is None else int(seed)
+    base = secrets.randbelow(10**6) if seed is None else int(seed) % 2**31
     seeds = tuple(base + i for i in range(DRAWS)) if exercise.kind != "value" else (base,)
-    cases = exercise.cases(seeds)
     wrong = _wrong_kind(exercise, answer)
     if wrong:
-        verdict, (stage, message, mistake) = None, wrong
-    else:
+        stage, message, mistake = wrong
+        return CheckResult(exercise.id, exercise.title, False, 0.0, exercise.points, stage, message, use=exercise.reference,
+                           mistake=mistake)
+    with neutral_torch():
+        cases = exercise.cases(seeds)
         verdict, (stage, message, mistake) = _run(exercise, answer, cases)
     result = CheckResult(exercise.id, exercise.title, False, 0.0, exercise.points, stage, message,
                          use=exercise.reference, mistake=mistake)
@@ -89,7 +110,7 @@ def examine(exercise: Exercise, answer: Any = _MISSING, seed: int | None = None)
 def _fill(result: CheckResult, exercise: Exercise, verdict: Verdict, answer: Any, seeds: tuple[int, ...],
           cases: list[Case]) -> None:
     finding = verdict.finding
-    result.points, result.remarks, result.finding = verdict.points, verdict.remarks, finding
+    result.points, result.remarks, result.finding, result.earned = verdict.points, verdict.remarks, finding, verdict.earned
     if finding is None:
         result.passed, result.stage, result.message, result.use = True, "passed", "", answer
         return
@@ -102,26 +123,32 @@ def _fill(result: CheckResult, exercise: Exercise, verdict: Verdict, answer: Any
 
 
 def _run(exercise: Exercise, answer: Any, cases: list[Case]) -> tuple[Verdict | None, tuple[str, str, str | None]]:
-    """Observe under the time limit, then judge. Draws and the learner's random state stay as they were."""
-    state = torch.random.get_rng_state()
-    torch.manual_seed(0)
+    """Observe under the time limit, then judge."""
     try:
-        seen = run_with_limit(
-            lambda: observe_all(exercise.kind, answer, cases, exercise.forbidden, enough=lambda o: o["status"] == "blank"),
-            LIMIT)
+        with surroundings(answer, exercise.forbidden) as around:
+            seen = run_with_limit(lambda: _observe_all(exercise, answer, cases, around), LIMIT)
     except TimeIsUp as error:
-        number, line = _own_line(error, answer)
+        number, line = own_line(error, answer)
         where = f", at line {number} of your cell: `{line}`" if line else ""
         return None, ("raised", f"Stopped after {LIMIT:g} s{where}. Is there a loop that never ends, or one that is far too long? "
                                 "The inputs here are tiny.", "endless loop")
     except Abandoned:
         return None, ("raised", f"No answer within {LIMIT:g} s, and the code cannot be interrupted: it goes on in the background. "
                                 "Restart the kernel (Kernel → Restart), then look for an endless loop.", "endless loop")
-    except (SystemExit, KeyboardInterrupt) as error:
-        return None, ("raised", f"Your code called {type(error).__name__}: an answer must return, not leave Python.", None)
-    finally:
-        torch.random.set_rng_state(state)
+    except KeyboardInterrupt:
+        return None, ("raised", "You stopped the check before your code had finished.", None)
     return judge(exercise, cases, seen), ("passed", "", None)
+
+
+def _observe_all(exercise: Exercise, answer: Any, cases: list[Case], around: Surroundings) -> list[dict[str, Any]]:
+    """Observe every case, in the working thread; a blank answer is not asked twice."""
+    seen: list[dict[str, Any]] = []
+    with neutral_torch():  # grad mode, autocast and default device belong to a thread
+        for case in cases:
+            seen.append(observe(exercise.kind, answer, case.args, case.gradients, around))
+            if seen[0]["status"] in ("blank", "forbidden"):
+                break
+    return seen
 
 
 def _wrong_kind(exercise: Exercise, answer: Any) -> tuple[str, str, str | None] | None:
@@ -131,7 +158,7 @@ def _wrong_kind(exercise: Exercise, answer: Any) -> tuple[str, str, str | None] 
     if exercise.kind == "value":
         return None
     is_class = isinstance(answer, type)
-    if exercise.kind == "function" and callable(answer) and not is_class:
+    if exercise.kind == "function" and callable(answer) and not is_class and not isinstance(answer, torch.Tensor):
         return None
     if exercise.kind == "module" and is_class:
         return None
@@ -139,12 +166,9 @@ def _wrong_kind(exercise: Exercise, answer: Any) -> tuple[str, str, str | None] 
         return ("type", f"You passed a module that is already built; pass the class itself: {exercise.name}, without "
                         "parentheses.", "instance instead of class")
     word = "class" if exercise.kind == "module" else "function"
-    kind = kind_of(answer)
-    if isinstance(answer, torch.Tensor) or inert(answer) is not None:
-        return ("type", f"You passed a {kind}; this exercise asks for the {word} `{exercise.name}` itself. Write its name "
-                        f"without parentheses: check({exercise.id!r}, {exercise.name}). If that is what you did, another cell has "
-                        f"given the name `{exercise.name}` to something else: run your answer cell again.", "redefined name")
-    return ("type", f"You passed None; this exercise asks for the {word} `{exercise.name}`.", None)
+    return ("type", f"You passed a {kind_of(answer)}; this exercise asks for the {word} `{exercise.name}` itself. Write its name "
+                    f"without parentheses: check({exercise.id!r}, {exercise.name}). If that is what you did, another cell has "
+                    f"given the name `{exercise.name}` to something else: run your answer cell again.", "redefined name")
 
 
 def _watch_for_unrun_cells() -> None:
@@ -177,7 +201,11 @@ def _watch_for_unrun_cells() -> None:
 
 def progress() -> _record.Progress:
     """Exercises done per chapter, for display as the last line of a cell."""
-    return _record.Progress(_record.load(), catalogue())
+    try:
+        done = _record.load()
+    except OSError:
+        done = {}
+    return _record.Progress(done, catalogue())
 
 
 _watch_for_unrun_cells()

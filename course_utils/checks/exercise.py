@@ -90,6 +90,9 @@ class Exercise:
     rtol: float = 1e-4
     atol: float = 1e-5
     raw: Callable[[Any], Any] | None = None  # compare raw(value) instead of value (e.g. scores up to a shift)
+    compared: str = ""  # what ``raw`` does, in words
+    outputs: tuple[str, ...] = ()  # what the results of a tuple are called, e.g. ("output", "weights")
+    choices: tuple[str, ...] = ()  # the words a value exercise may use
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

@@ -12,8 +12,8 @@ import torch
 
 from . import sentences
 from .detective import close, clues
-from .exercise import Case, Exercise
-from .observe import cotangent, first_tensor, observe
+from .exercise import Case, Exercise, Twin
+from .observe import backward, observe
 
 STAGES = ("not attempted", "raised", "type", "shape", "finite", "values", "gradients", "forbidden shortcut")
 
@@ -60,9 +60,7 @@ def expected_of(exercise: Exercise, case: Case) -> tuple[Any, dict[str, torch.Te
         args = {k: _leaf(v, k in case.gradients) for k, v in args.items()}
         leaves = args
     value = exercise.oracle(**args)
-    output = first_tensor(value)
-    tensors = [leaves[name] for name in case.gradients]
-    grads = torch.autograd.grad(output, tensors, cotangent(output.shape).to(output.dtype), allow_unused=True)
+    grads = backward(value, [leaves[name] for name in case.gradients])
     return _detach(value), dict(zip(case.gradients, grads, strict=True))
 
 
@@ -81,72 +79,94 @@ def _detach(value: Any) -> Any:
 def judge(exercise: Exercise, cases: list[Case], seen: list[dict[str, Any]]) -> Verdict:
     """Judge the observations ``seen`` of one answer on ``cases`` (``seen`` may stop early)."""
     findings: list[Finding] = []
-    failed: set[str] = set()
-    wanted: dict[int, Any] = {}
-    for index, case in enumerate(cases):
-        if index >= len(seen):
-            failed.add(case.part)
-            continue
-        finding = _examine(exercise, case, index, seen[index], wanted)
+    failed: set[str] = {case.part for case in cases[len(seen):]}
+    something_right = False
+    for index, (case, observation) in enumerate(zip(cases, seen, strict=False)):
+        finding = _examine(exercise, case, index, observation)
         if finding is not None:
             findings.append(finding)
             failed.add(case.part)
+        something_right |= finding is None and case.rejects is None
+    if not something_right:  # refusing everything is no work: rejections count beside something that is right
+        failed |= {case.part for case in cases if case.rejects is not None}
     earned = {part: 0.0 if part in failed else points for part, points in exercise.parts.items()}
-    findings.sort(key=lambda f: (STAGES.index(f.stage), f.case.rejects is not None, f.index))
+    findings.sort(key=lambda f: (f.case.rejects is not None, STAGES.index(f.stage), f.index))
     first = findings[0] if findings else None
     if first is not None and first.stage != "not attempted":
-        _name_the_mistake(exercise, cases, seen, first, failed)
-        if first.stage == "not attempted":  # an untouched find-the-bug stub
-            earned = dict.fromkeys(earned, 0.0)
-    remarks = sentences.remarks(seen[0]) if seen else []
+        _name_the_mistake(exercise, cases, seen, first)
+    if first is not None and first.stage == "not attempted":  # a blank, or an untouched find-the-bug stub
+        earned = dict.fromkeys(earned, 0.0)
+    remarks = sentences.remarks(seen[0], exercise) if seen else []
     return Verdict(earned, first, remarks)
 
 
-def _examine(exercise: Exercise, case: Case, index: int, seen: dict, wanted: dict[int, Any]) -> Finding | None:
-    def found(stage: str, message: str, **more: Any) -> Finding:
-        return Finding(stage, message, case, index, **more)
+def _examine(exercise: Exercise, case: Case, index: int, seen: dict) -> Finding | None:
+    def found(stage: str, message: str, mistake: str | None = None, **more: Any) -> Finding:
+        return Finding(stage, message, case, index, mistake, **more)
 
     status, error = seen["status"], seen["error"] or {}
-    if status == "blank" or (exercise.kind == "value" and sentences.is_blank(seen["value"])):
-        return found("not attempted", "Not attempted yet: replace the blank above with your answer, run that cell, "
-                                      "then run this one again.")
+    if status == "blank":
+        if index:
+            return found("raised", "A branch of your code still ends in `raise NotImplementedError`: this input reaches it.")
+        return found("not attempted", "Not attempted yet: replace the blank above with your answer, run that cell, then run this one "
+                                      "again.")
     if status == "forbidden":
-        return found("forbidden shortcut", sentences.forbidden(error["message"], exercise), mistake="forbidden shortcut")
+        return found("forbidden shortcut", sentences.forbidden(error["message"], exercise), "forbidden shortcut")
     if case.rejects is not None:
         return _examine_rejection(case, seen, found)
     if status == "raised":
-        message, mistake = sentences.raised(error)
-        return found("raised", message, mistake=mistake)
-    if isinstance(seen["value"], dict) and "module" in seen["value"]:
-        return found("type", *sentences.module_problem(seen["value"]["module"], exercise))
+        return found("raised", *sentences.raised(error, exercise))
+    if seen["module"] is not None:
+        return found("type", sentences.module_problem(seen["module"], exercise))
     expected, gradients = expected_of(exercise, case)
-    wanted[index] = expected
     got = seen["value"]
+    if exercise.kind == "value":
+        return _examine_value(exercise, got, seen["type"], expected, found)
     problem = sentences.type_problem(seen, expected, exercise, lambda a, b: _same(exercise, a, b))
     if problem:
-        return found("type", problem[0], mistake=problem[1], got=got, expected=expected)
+        return found("type", *problem, got=got, expected=expected)
+    return (_examine_numbers(exercise, case, got, expected, found) or _examine_inputs(seen, found)
+            or _examine_gradients(exercise, seen, gradients, found))
+
+
+def _examine_value(exercise: Exercise, got: Any, kind: str, expected: Any, found) -> Finding | None:
+    problem = sentences.value_problem(got, kind, expected, exercise)
+    if problem:
+        return found(*problem)
+    if _same(exercise, got, expected):
+        return None
+    return found("values", _wrong_entries(exercise, got, expected), got=got, expected=expected)
+
+
+def _examine_numbers(exercise: Exercise, case: Case, got: Any, expected: Any, found) -> Finding | None:
     pairs = list(zip(_flat(got), _flat(expected), strict=True))
-    for got_item, want in pairs:
+    names = exercise.outputs if len(exercise.outputs) == len(pairs) else ("result",) * len(pairs)
+    for name, (got_item, want) in zip(names, pairs, strict=True):
         if isinstance(want, torch.Tensor) and got_item.shape != want.shape:
-            shape = f"{case.shape} = " if case.shape else ""
-            return found("shape", f"Your result has shape {tuple(got_item.shape)}; expected {shape}{tuple(want.shape)}.",
+            shape = f"{case.shape} = " if case.shape and name == names[0] else ""
+            return found("shape", f"Your {name} has shape {tuple(got_item.shape)}; expected {shape}{tuple(want.shape)}.",
                          got=got_item, expected=want, clues=clues(got_item, want, exercise.rtol, exercise.atol))
-    for got_item, want in pairs:
+    for name, (got_item, want) in zip(names, pairs, strict=True):
         if isinstance(want, torch.Tensor) and torch.isfinite(want).all() and not torch.isfinite(got_item).all():
             bad = "NaN (not a number)" if torch.isnan(got_item).any() else "infinity"
-            return found("finite", f"Your result contains {bad}; every expected number is finite.", got=got_item,
-                         expected=want)
-    if not _same(exercise, got, expected):
-        wrong = next(((g, w) for g, w in pairs if not _same_item(exercise, g, w)), (got, expected))
-        tips = clues(*wrong, exercise.rtol, exercise.atol) if isinstance(wrong[1], torch.Tensor) else []
-        message = _wrong_entries(exercise, got, expected) if exercise.kind == "value" else "These are not the expected numbers."
-        return found("values", message, got=wrong[0], expected=wrong[1], clues=tips)
-    if seen["changed"]:
-        return found("values", f"The result is right, but your code changed its input `{seen['changed'][0]}` in place. Whoever "
-                               "called it goes on with damaged data.", mistake="input changed in place",
-                     hint="Make a new tensor instead: operations that end in an underscore, `+=` and assignments into "
-                          "a slice write into the caller's tensor.")
-    return _examine_gradients(exercise, seen, gradients, found)
+            return found("finite", f"Your {name} contains {bad}; every expected number is finite.", got=got_item, expected=want)
+    for name, (got_item, want) in zip(names, pairs, strict=True):
+        if not _same_item(exercise, got_item, want):
+            note = ""
+            if exercise.raw is not None:
+                got_item, want, note = exercise.raw(got_item), exercise.raw(want), f" ({exercise.compared})"
+            tips = clues(got_item, want, exercise.rtol, exercise.atol) if isinstance(want, torch.Tensor) else []
+            return found("values", f"Your {name} does not have the expected numbers{note}.", got=got_item, expected=want, clues=tips)
+    return None
+
+
+def _examine_inputs(seen: dict, found) -> Finding | None:
+    if not seen["changed"]:
+        return None
+    return found("values", f"The result is right, but your code changed its input `{seen['changed'][0]}` in place. Whoever called it "
+                           "goes on with damaged data.", "input changed in place",
+                 hint="Make a new tensor instead: operations that end in an underscore, `+=` and assignments into a slice write into "
+                      "the caller's tensor.")
 
 
 def _examine_rejection(case: Case, seen: dict, found) -> Finding | None:
@@ -200,17 +220,17 @@ def _same_item(exercise: Exercise, got: Any, want: Any) -> bool:
             got, want = exercise.raw(got), exercise.raw(want)
         return close(got, want, exercise.rtol, exercise.atol)
     if isinstance(want, bool) or isinstance(want, (str, bytes)) or want is None:
-        return type(got) is type(want) and _plain(got) == _plain(want)
+        return type(got) is type(want) and _text(got) == _text(want)
     if isinstance(want, (int, float)):
         if isinstance(got, torch.Tensor):
             got = got.item() if got.numel() == 1 else None
         return isinstance(got, (int, float)) and not isinstance(got, bool) and bool(
-            abs(got - want) <= exercise.atol + exercise.rtol * abs(want))
+            abs(float(got) - want) <= exercise.atol + exercise.rtol * abs(want))
     return got == want
 
 
-def _plain(value: Any) -> Any:
-    return " ".join(value.lower().split()) if isinstance(value, str) else value
+def _text(value: Any) -> Any:
+    return sentences.plain(value) if isinstance(value, str) else value
 
 
 def _same(exercise: Exercise, got: Any, want: Any) -> bool:
@@ -225,9 +245,9 @@ def _same(exercise: Exercise, got: Any, want: Any) -> bool:
 def _wrong_entries(exercise: Exercise, got: Any, expected: Any) -> str:
     """Which entries of a value exercise are wrong, without telling the right ones."""
     if not isinstance(expected, dict):
-        return f"The measurement does not say {got!r}."
+        return f"The measurement does not say {sentences.brief(got)}."
     wrong = [key for key in expected if not _same(exercise, got[key], expected[key])]
-    listed = "; ".join(f"“{key}”: you wrote {got[key]!r}" for key in wrong)
+    listed = "; ".join(f"“{key}”: you wrote {sentences.brief(got[key])}" for key in wrong)
     return f"{len(expected) - len(wrong)} of {len(expected)} entries agree with the measurement. Not these: {listed}."
 
 
@@ -237,7 +257,7 @@ def _agree(exercise: Exercise, one: dict, two: dict, with_gradients: bool) -> bo
         return False
     if one["status"] == "raised":
         return (one["error"]["type"], one["error"]["message"]) == (two["error"]["type"], two["error"]["message"])
-    if not _same(exercise, one["value"], two["value"]):
+    if one["module"] != two["module"] or not _same(exercise, one["value"], two["value"]):
         return False
     if with_gradients:
         for name, left in one["gradients"].items():
@@ -249,17 +269,28 @@ def _agree(exercise: Exercise, one: dict, two: dict, with_gradients: bool) -> bo
     return True
 
 
-def _name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[dict], finding: Finding, failed: set[str]) -> None:
-    """Find the twin that behaves like the answer on the whole part in which the finding lies."""
+def _name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[dict], finding: Finding) -> None:
+    """Find the twin that behaves like the answer everywhere, or else on the whole part in which the finding lies.
+
+    An answer may hold two mistakes, one a part; then only its part tells a twin.
+    """
     if finding.mistake not in (None, "gradient cut") or finding.case.rejects is not None:
         return
     with_gradients = finding.stage == "gradients"
-    part = [i for i in range(len(seen)) if cases[i].part == finding.case.part and cases[i].rejects is None]
+    usable = [i for i in range(len(seen)) if cases[i].rejects is None]
+    part = [i for i in usable if cases[i].part == finding.case.part]
     part.sort(key=lambda i: i != finding.index)  # where they differ first: most twins are dismissed by one run
-    for twin in exercise.twins:
-        if all(_agree(exercise, seen[i], observe(exercise.kind, twin.answer, cases[i]), with_gradients) for i in part):
-            finding.mistake, finding.hint = twin.name, twin.hint
-            if twin.untouched:
-                finding.stage = "not attempted"
-                finding.message = "This is still the code as it was handed out, bug included: the check sees it."
-            return
+    rest = [i for i in usable if i not in part]
+
+    def alike(twin: Twin, indices: list[int]) -> bool:
+        return all(_agree(exercise, seen[i], observe(exercise.kind, twin.answer, cases[i].args, cases[i].gradients), with_gradients)
+                   for i in indices)
+
+    candidates = [twin for twin in exercise.twins if alike(twin, part)]
+    twin = next((t for t in candidates if alike(t, rest)), candidates[0] if candidates else None)
+    if twin is None:
+        return
+    finding.mistake, finding.hint = twin.name, twin.hint
+    if twin.untouched:
+        finding.stage = "not attempted"
+        finding.message = "This behaves exactly like the code that was handed out, bug included."

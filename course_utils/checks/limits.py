@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+GRACE = 2.0  # seconds an answer gets to notice that it should stop
+
 
 class TimeIsUp(BaseException):
     """Raised inside the running answer; not an ``Exception``, so that ``except Exception`` does not eat it."""
@@ -17,38 +19,42 @@ class Abandoned(RuntimeError):
     """The answer would not stop even when told to; it goes on in the background."""
 
 
-def _raise_in(thread: threading.Thread) -> None:
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(TimeIsUp))
+def _stop(thread: threading.Thread) -> bool:
+    """Ask a thread to stop, again and again for a while; True when it did."""
+    until = time.monotonic() + GRACE
+    while thread.is_alive() and time.monotonic() < until:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(TimeIsUp))
+        thread.join(0.05)
+    return not thread.is_alive()
 
 
 def run_with_limit(function: Callable[[], Any], seconds: float) -> Any:
     """Call ``function()`` in a thread of its own and return what it returns.
 
     Raises :class:`TimeIsUp` when it ran longer than ``seconds``, :class:`Abandoned` when it swallowed the
-    interruption too. Signals would be simpler but do not exist on Windows and only reach the main thread.
+    interruption too, and KeyboardInterrupt, after stopping it, when the user interrupts the wait.
+    Signals would be simpler but do not exist on Windows and only reach the main thread.
     """
     box: dict[str, Any] = {}
 
     def work() -> None:
         try:
             box["value"] = function()
-        except BaseException as error:  # noqa: BLE001 - handed to the caller below
-            box["error"] = error
+        except BaseException as error:
+            box["error"] = error  # raised again in the calling thread
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
+    until = time.monotonic() + seconds
     try:
-        thread.join(seconds)
+        while thread.is_alive() and time.monotonic() < until:
+            thread.join(0.1)  # in slices: a long wait cannot be interrupted on Windows
     except KeyboardInterrupt:
-        _raise_in(thread)
+        _stop(thread)
         raise
     if thread.is_alive():
-        until = time.monotonic() + 2.0
-        while thread.is_alive() and time.monotonic() < until:
-            _raise_in(thread)
-            thread.join(0.05)
-        if thread.is_alive():
-            raise Abandoned(f"still running {seconds + 2:.0f} s later")
+        if not _stop(thread):
+            raise Abandoned(f"still running {seconds + GRACE:.0f} s later")
         raise box.get("error", TimeIsUp())  # with its traceback: it tells in which line the time went
     if "error" in box:
         raise box["error"]

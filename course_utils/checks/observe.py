@@ -1,8 +1,8 @@
 """Run an answer on a case and write down, as inert data, what happened.
 
 This is the only module that executes a learner's code. It knows no oracle and no twin, so the same
-function serves the notebook and a sandbox: an observation consists of tensors, numbers, strings, None, lists and
-dicts, and nothing else crosses.
+function serves the notebook and a sandbox: an observation consists of plain tensors, numbers, strings, None, lists and
+dicts of limited size, and nothing else crosses.
 """
 
 from __future__ import annotations
@@ -10,18 +10,23 @@ from __future__ import annotations
 import builtins
 import contextlib
 import copy
+import inspect
 import io
 import linecache
-import numbers
+import random
+import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
-from .exercise import CALLABLES, Case, Registered
-from .shortcuts import ForbiddenShortcut, forbid
+from .exercise import CALLABLES, Registered
+from .inert import float_tensors, inert, kind_of
+from .limits import TimeIsUp
+from .shortcuts import ForbiddenShortcut, Watchman, forbid
 
 PRINTED = 2_000  # characters of an answer's output that are kept
 
@@ -36,130 +41,171 @@ class _Notepad(io.StringIO):
         return len(text)
 
 
-def inert(value: Any, depth: int = 0) -> Any:
-    """A copy of ``value`` made of tensors, numbers, strings, None, lists and dicts."""
-    if isinstance(value, torch.Tensor):
-        return value.detach().cpu().clone()
-    if value is None or isinstance(value, (bool, str, bytes, int, float)):
-        return value
-    if type(value).__module__ == "numpy":
-        return torch.as_tensor(value.copy()) if getattr(value, "shape", ()) else value.item()
-    if depth < 4 and isinstance(value, (list, tuple)):
-        return [inert(item, depth + 1) for item in value]
-    if depth < 4 and isinstance(value, dict):
-        return {str(key): inert(item, depth + 1) for key, item in value.items()}
-    return {"object": kind_of(value)}
+@dataclass
+class Surroundings:
+    """What is kept while an answer runs: its printed text, and the forbidden names it called."""
+
+    notes: _Notepad = field(default_factory=_Notepad)
+    used: list[str] = field(default_factory=list)
+    watchman: Watchman | None = None
 
 
-def kind_of(value: Any) -> str:
-    """The type in a learner's words: ``tensor``, ``NumPy array``, ``tuple of 2`` …"""
-    if isinstance(value, torch.Tensor):
-        return "tensor"
-    if value is None:
-        return "None"
-    if type(value).__module__ == "numpy":
-        return "NumPy array" if getattr(value, "shape", ()) else "number"
-    if isinstance(value, (tuple, list)):
-        return f"{type(value).__name__} of {len(value)}"
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, numbers.Number):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, type):
-        return f"class {value.__name__}"
-    if callable(value) and hasattr(value, "__name__"):
-        return f"function {value.__name__}"
-    return type(value).__name__
+@contextlib.contextmanager
+def neutral_torch() -> Iterator[None]:
+    """Float32 on the CPU with gradients, whatever the learner has set; and their settings back afterwards."""
+    dtype = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        with torch.inference_mode(False), torch.enable_grad(), torch.autocast("cpu", enabled=False), torch.device("cpu"):
+            yield
+    finally:
+        torch.set_default_dtype(dtype)
+
+
+@contextlib.contextmanager
+def surroundings(answer: Any, forbidden: tuple[str, ...] = ()) -> Iterator[Surroundings]:
+    """Catch prints and warnings, forbid shortcuts, fix the random state; put everything back at the end.
+
+    Entered in the thread that waits, not in the one that works: an answer that has to be abandoned must not keep
+    the notebook's output and PyTorch's functions with it.
+    """
+    state = random.getstate()
+    numpy = sys.modules.get("numpy")
+    numpy_state = numpy.random.get_state() if numpy else None
+    around = Surroundings()
+    with (contextlib.redirect_stdout(around.notes), contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings(),
+          torch.random.fork_rng(devices=[]), neutral_torch(), forbid(forbidden, _namespaces(answer), around.used) as watchman):
+        warnings.simplefilter("ignore")
+        torch.default_generator.manual_seed(0)
+        around.watchman = watchman
+        try:
+            yield around
+        finally:
+            random.setstate(state)
+            if numpy:
+                numpy.random.set_state(numpy_state)
 
 
 def _prepare(value: Any) -> Any:
+    """A copy to hand over: same numbers, same strides, so that a non-contiguous case stays one."""
     if isinstance(value, torch.Tensor):
-        return value.clone()  # clone() keeps the strides, so a non-contiguous case stays one
+        if 0 in value.stride() and value.numel() > 1:
+            return value.clone()
+        return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype).copy_(value)
     if isinstance(value, Registered):
         return CALLABLES[value.name]
+    if isinstance(value, dict):
+        return {key: _prepare(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_prepare(item) for item in value]
     return copy.deepcopy(value)
 
 
 def _equal(left: Any, right: Any) -> bool:
+    """Whether an input is still what it was; NaN equals NaN only."""
     if isinstance(left, torch.Tensor):
-        same = isinstance(right, torch.Tensor) and left.shape == right.shape and left.dtype == right.dtype
-        return same and torch.equal(torch.nan_to_num(left.double()), torch.nan_to_num(right.double()))
-    return left is right or left == right
+        if not isinstance(right, torch.Tensor) or left.shape != right.shape or left.dtype != right.dtype:
+            return False
+        return torch.allclose(left.detach().double(), right.detach().double(), rtol=0, atol=0, equal_nan=True)
+    if isinstance(left, dict):
+        return isinstance(right, dict) and left.keys() == right.keys() and all(_equal(left[k], right[k]) for k in left)
+    if isinstance(left, list):
+        return isinstance(right, list) and len(left) == len(right) and all(map(_equal, left, right))
+    return left is right or bool(left == right)
+
+
+def _functions(answer: Any) -> list[Any]:
+    """The Python functions an answer consists of: itself, the methods of a class, what a wrapper or a closure holds."""
+    found, todo = [], [answer]
+    while todo and len(found) < 50:
+        item = todo.pop()
+        if any(item is other for other in found):
+            continue
+        if isinstance(item, type):
+            todo += [v for v in vars(item).values() if callable(v)]
+        elif hasattr(item, "__code__"):
+            found.append(item)
+            held = [*inspect.getclosurevars(item).nonlocals.values(), *(item.__defaults__ or ())]
+            todo += [v for v in held if callable(v) and hasattr(v, "__code__")]
+            todo += [item.__wrapped__] if hasattr(item, "__wrapped__") else []
+        elif hasattr(item, "func"):
+            todo.append(item.func)  # functools.partial
+        elif inspect.isfunction(vars(type(item)).get("__call__")):
+            todo.append(vars(type(item))["__call__"])
+    return found
 
 
 def _namespaces(answer: Any) -> list[dict[str, Any]]:
-    """The globals an answer looks names up in (a class: those of its methods)."""
-    functions = [answer] if hasattr(answer, "__globals__") else []
-    if isinstance(answer, type):
-        functions = [item for item in vars(answer).values() if hasattr(item, "__globals__")]
-    spaces = {id(f.__globals__): f.__globals__ for f in functions}
+    """The globals an answer looks names up in."""
+    spaces = {id(f.__globals__): f.__globals__ for f in _functions(answer) if hasattr(f, "__globals__")}
     return list(spaces.values())
 
 
-def _own_line(error: BaseException, answer: Any) -> tuple[int | None, str]:
+def own_line(error: BaseException, answer: Any) -> tuple[int | None, str]:
     """Number and text of the deepest line of the traceback that lies in the learner's own code."""
-    files = set()
-    for item in [answer, *(vars(answer).values() if isinstance(answer, type) else ())]:
-        code = getattr(item, "__code__", None)
-        if code is not None:
-            files.add(code.co_filename)
+    files = {f.__code__.co_filename for f in _functions(answer)}
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if frame.filename in files or "ipykernel" in frame.filename or "ipython-input" in frame.filename:
-            return frame.lineno, linecache.getline(frame.filename, frame.lineno or 0).strip()
+            return frame.lineno, linecache.getline(frame.filename, frame.lineno or 0).strip()[:200]
     return None, ""
 
 
-def _hidden_builtin(error: BaseException, answer: Any) -> str:
+def _hidden_name(error: BaseException, answer: Any) -> str:
     """A built-in or library name the learner has overwritten, when that explains the error."""
     if not isinstance(error, (TypeError, AttributeError)):
         return ""
-    functions = [answer, *(vars(answer).values() if isinstance(answer, type) else ())]
-    used = {name for f in functions if hasattr(f, "__code__") for name in f.__code__.co_names}
+    used = {name for f in _functions(answer) for name in f.__code__.co_names}
     for space in _namespaces(answer):
         for name in sorted(used & set(space)):
-            value = space[name]
-            if hasattr(builtins, name) and not callable(value):
+            if hasattr(builtins, name) and not callable(space[name]):
                 return name
-            if name in ("torch", "math", "nn", "F", "np") and not hasattr(value, "__name__"):
+            if name in ("torch", "math", "nn", "F", "np") and not hasattr(space[name], "__name__"):
                 return name
     return ""
 
 
-def _call(kind: str, answer: Any, args: dict[str, Any]) -> tuple[Any, dict[str, torch.Tensor]]:
-    """Use the answer as its kind asks; returns the value and the tensors one may differentiate by."""
-    if kind == "value":
-        return answer, {}
-    if kind == "function":
-        return answer(**args), args
+def _describe(error: BaseException, answer: Any) -> dict[str, Any]:
+    number, line = own_line(error, answer)
+    try:
+        message = str.__str__(str(error))[:500]
+    except Exception:
+        message = "(an error without a readable message)"
+    return {"type": type(error).__name__, "message": message, "number": number, "line": line,
+            "hidden": _hidden_name(error, answer), "classes": [c.__name__ for c in type(error).__mro__]}
+
+
+def _build(answer: Any, args: dict[str, Any]) -> tuple[Any, dict[str, Any] | None]:
+    """Construct a learner's module and load the case's parameters; returns it, or what stands in the way."""
     module = answer(**args["init"])
-    own = dict(module.named_parameters()) if isinstance(module, torch.nn.Module) else {}
     wanted = args["parameters"]
-    problem = None
     if not isinstance(module, torch.nn.Module):
-        problem = {"problem": "not a module"}
-    elif set(own) != set(wanted):
-        problem = {"problem": "names", "missing": sorted(set(wanted) - set(own)), "extra": sorted(set(own) - set(wanted))}
-    else:
-        sizes = {name: [list(own[name].shape), list(wanted[name].shape)] for name in own}
-        wrong = {name: pair for name, pair in sizes.items() if pair[0] != pair[1]}
-        problem = {"problem": "sizes", "sizes": wrong} if wrong else None
-    if problem:
-        return {"module": problem}, {}
+        return None, {"problem": "not a module"}
+    own = dict(module.named_parameters())
+    if set(own) != set(wanted):
+        return None, {"problem": "names", "missing": sorted(set(wanted) - set(own)), "extra": sorted(set(own) - set(wanted))}
+    for name, tensor in wanted.items():
+        if own[name].shape != tensor.shape:
+            return None, {"problem": "sizes", "name": name, "got": str(tuple(own[name].shape)), "want": str(tuple(tensor.shape))}
     with torch.no_grad():
         for name, tensor in wanted.items():
             own[name].copy_(tensor)
-    return module(**args["inputs"]), {**args["inputs"], **own}
+    return module, None
 
 
-def first_tensor(value: Any) -> torch.Tensor | None:
-    """The first floating tensor in a result: the one a gradient is taken of."""
-    if isinstance(value, torch.Tensor):
-        return value if value.is_floating_point() else None
-    if isinstance(value, (list, tuple)):
-        return next((t for t in map(first_tensor, value) if t is not None), None)
-    return None
+def _gradients(value: Any, leaves: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    tensors = [leaves.get(name) for name in names]
+    if any(t is None for t in tensors):
+        return dict.fromkeys(names)
+    return {name: inert(grad) for name, grad in zip(names, backward(value, tensors), strict=True)}
+
+
+def backward(value: Any, tensors: list[torch.Tensor]) -> tuple[torch.Tensor | None, ...]:
+    """Gradients of all floating results together; None where nothing can be followed back."""
+    outputs = [t for t in float_tensors(value) if t.requires_grad]
+    if not outputs:
+        return (None,) * len(tensors)
+    directions = [cotangent(t.shape).to(t.dtype) for t in outputs]
+    return torch.autograd.grad(outputs, tensors, directions, allow_unused=True)
 
 
 def cotangent(shape: torch.Size) -> torch.Tensor:
@@ -168,61 +214,52 @@ def cotangent(shape: torch.Size) -> torch.Tensor:
     return torch.sin(steps * 1.7).reshape(shape)
 
 
-def _gradients(value: Any, leaves: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    output = first_tensor(value)
-    tensors = [leaves.get(name) for name in names]
-    if output is None or not output.requires_grad or any(t is None for t in tensors):
-        return dict.fromkeys(names)
-    grads = torch.autograd.grad(output, tensors, cotangent(output.shape).to(output.dtype), allow_unused=True)
-    return {name: inert(grad) for name, grad in zip(names, grads, strict=True)}
+def observe(kind: str, answer: Any, case_args: dict[str, Any], gradients: tuple[str, ...] = (),
+            around: Surroundings | None = None) -> dict[str, Any]:
+    """What ``answer`` does on one case, as inert data.
 
-
-def observe(kind: str, answer: Any, case: Case, forbidden: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What ``answer`` does on ``case``, as inert data.
-
-    Keys: ``status`` (ok, blank, raised, forbidden), ``type``, ``value``, ``gradients``, ``printed``, ``changed``
-    (names of inputs that were modified), ``error`` (type, message, number and text of the line, hidden).
+    ``kind`` is function, module or value. Keys of the result: ``status`` (ok, blank, raised, forbidden), ``type``, ``value``,
+    ``module`` (why a module could not be used), ``gradients``, ``printed``, ``changed`` (inputs that were modified), ``error``.
     """
-    args = {name: _prepare(value) for name, value in case.args.items()}
+    around = around or Surroundings()
+    around.notes.seek(0)
+    around.notes.truncate()
+    seen: dict[str, Any] = {"status": "ok", "type": "", "value": None, "module": None, "gradients": {}, "printed": "",
+                            "changed": [], "error": None}
+    if kind == "value":
+        return {**seen, "type": kind_of(answer), "value": inert(answer)}
+    args = {name: _prepare(value) for name, value in case_args.items()}
     inputs = args["inputs"] if kind == "module" else args
-    for name in case.gradients:
+    leaves: dict[str, Any] = {}
+    for name in gradients:
         if isinstance(inputs.get(name), torch.Tensor):
-            inputs[name].requires_grad_(True)
+            leaves[name] = inputs[name].requires_grad_(True)
+            inputs[name] = _prepare(leaves[name])  # not a leaf: an in-place change is then found by comparing, not by autograd
+    handed = dict(inputs)
     before = {name: _prepare(v) for name, v in inputs.items() if isinstance(v, (torch.Tensor, list, dict))}
-    seen: dict[str, Any] = {"status": "ok", "type": "", "value": None, "gradients": {}, "printed": "", "changed": [],
-                            "error": None}
-    notes = _Notepad()
-    with (contextlib.redirect_stdout(notes), contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings(),
-          forbid(forbidden, _namespaces(answer)) as used):
-        warnings.simplefilter("ignore")
-        try:
-            value, leaves = _call(kind, answer, args)
-            seen.update(type=kind_of(value), value=inert(value))
-            if case.gradients:
-                seen["gradients"] = _gradients(value, leaves, case.gradients)
-        except ForbiddenShortcut as error:
-            seen.update(status="forbidden", error={"message": str(error)})
-        except Exception as error:
-            if isinstance(error, NotImplementedError) and not str(error):  # torch raises it too, with a message
-                seen["status"] = "blank"
-                return seen
-            number, line = _own_line(error, answer)
-            seen.update(status="raised", error={
-                "type": type(error).__name__, "message": str(error)[:500], "number": number, "line": line,
-                "hidden": _hidden_builtin(error, answer), "classes": [c.__name__ for c in type(error).__mro__]})
-    if used:
-        seen.update(status="forbidden", error={"message": used[0]})
-    seen["printed"] = notes.getvalue()
-    seen["changed"] = [name for name, old in before.items() if not _equal(old, inputs[name])]
-    return seen
-
-
-def observe_all(kind: str, answer: Any, cases: list[Case], forbidden: tuple[str, ...] = (),
-                enough: Callable[[dict], bool] | None = None) -> list[dict[str, Any]]:
-    """Observe every case, stopping early where ``enough(observation)`` says so (a blank answer, say)."""
-    seen = []
-    for case in cases:
-        seen.append(observe(kind, answer, case, forbidden))
-        if enough is not None and enough(seen[-1]):
-            break
+    try:
+        with around.watchman or contextlib.nullcontext():
+            if kind == "module":
+                module, seen["module"] = _build(answer, args)
+                if seen["module"] is None:
+                    leaves.update(module.named_parameters())
+                    value = module(**inputs)
+            else:
+                value = answer(**inputs)
+            if seen["module"] is None:
+                seen.update(type=kind_of(value), value=inert(value))
+                if gradients:
+                    seen["gradients"] = _gradients(value, leaves, gradients)
+    except TimeIsUp:
+        raise
+    except ForbiddenShortcut:
+        pass  # noted in around.used
+    except BaseException as error:
+        described = _describe(error, answer)
+        blank = isinstance(error, NotImplementedError) and not described["message"]  # torch raises it too, with a message
+        seen.update(status="blank" if blank else "raised", error=described)
+    if around.used:
+        seen.update(status="forbidden", error={"message": around.used[0]})
+    seen["printed"] = around.notes.getvalue()
+    seen["changed"] = [name for name, old in before.items() if not _equal(old, handed[name])]
     return seen

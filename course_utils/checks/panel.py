@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -38,6 +39,7 @@ class CheckResult:
     finding: Finding | None = None
     seed: int | None = None
     seconds: float = 0.0
+    earned: dict[str, float] = field(default_factory=dict)  # points a part
     _shown: bool = field(default=False, repr=False)
 
     def __bool__(self) -> bool:
@@ -77,7 +79,8 @@ class CheckResult:
         rows = [f"   {label + ': ' if label else ''}{text}" for label, text in self.lines()]
         if self._picture():
             got, want = self._picture()
-            rows += [f"   Yours:    {_short(got)}", f"   Expected: {_short(want)}"]
+            first = _first_difference(got, want)
+            rows += [f"   Yours:    {_short(got, first)}", f"   Expected: {_short(want, first)}"]
         return "\n".join([self.headline, *rows])
 
     def _picture(self) -> tuple[Any, Any] | None:
@@ -85,6 +88,8 @@ class CheckResult:
         if finding is None or self.stage not in ("values", "shape", "finite", "gradients"):
             return None
         if not isinstance(finding.got, torch.Tensor) or not isinstance(finding.expected, torch.Tensor):
+            return None
+        if 0 in finding.got.shape or 0 in finding.expected.shape:
             return None
         return finding.got, finding.expected
 
@@ -98,8 +103,10 @@ class CheckResult:
             for label, text in self.lines())
         picture = self._picture()
         if picture:
+            first = _first_difference(*picture)
             rows += ("<div style='display:flex;gap:1.6em;flex-wrap:wrap;margin-top:.5em'>"
-                     + _grid("yours", picture[0]) + _grid("expected", picture[1]) + "</div>")
+                     + "".join(_grid(name, item, first or [0] * item.dim()) for name, item in zip(("yours", "expected"), picture, strict=True))
+                     + "</div>")
         colour = COLOURS[self._state]
         return (f"<div style='{BOX.format(colour=colour)}'><div style='color:{colour};font-weight:600'>"
                 f"{escape(self.headline)}</div>{rows}</div>")
@@ -113,7 +120,8 @@ class CheckResult:
             if get_ipython() is None:
                 raise ImportError
         except ImportError:
-            print(self)
+            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+            print(str(self).encode(encoding, "replace").decode(encoding))  # a Windows terminal may not know ✓
         else:
             bundle = {"text/html": self._repr_html_(), "text/markdown": self._repr_markdown_(), "text/plain": str(self)}
             display(bundle, raw=True)
@@ -130,30 +138,46 @@ def _inline(text: str) -> str:
     return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(pieces)).replace("\n", "<br>")
 
 
-def _short(tensor: torch.Tensor) -> str:
-    text = str([round(v, 4) for v in tensor.detach().double().flatten()[:6].tolist()])
-    return f"shape {tuple(tensor.shape)}, {text[:-1]}{', …' if tensor.numel() > 6 else ''}]"
+def _short(tensor: torch.Tensor, first: list[int]) -> str:
+    """Shape and six numbers, of the row where the first difference lies."""
+    row = tensor.detach().double()
+    for place in first[:-1]:
+        row = row[place]
+    start = max(0, (first[-1] if first else 0) - 5)
+    numbers = ", ".join(f"{v:.4g}" for v in row.flatten()[start : start + 6].tolist())
+    at = f", row {first[:-1]}" if len(first) > 1 and any(first[:-1]) else ""
+    return f"shape {tuple(tensor.shape)}{at}: {'… ' if start else ''}{numbers}{' …' if row.numel() > start + 6 else ''}"
 
 
-def _grid(name: str, tensor: torch.Tensor) -> str:
-    """A tensor as a small table of coloured numbers (the first matrix of a batch, at most 8 × 8)."""
-    full = tuple(tensor.shape)
-    sheet = tensor.detach().double()
+def _grid(name: str, tensor: torch.Tensor, first: list[int]) -> str:
+    """A tensor as a small table of coloured numbers: the matrix and the corner where the first difference lies."""
+    sheet, where = tensor.detach().double(), list(first)
     while sheet.dim() > 2:
-        sheet = sheet[0]
+        sheet = sheet[where.pop(0)]
     sheet = sheet.reshape(1, -1) if sheet.dim() < 2 else sheet
-    cut = sheet[:MOST, :MOST]
+    where = [0, 0, *where][-2:] if tensor.dim() >= 2 else [0, *(where or [0])][-2:]
+    corner = [max(0, place - MOST + 1) for place in where]
+    cut = sheet[corner[0] : corner[0] + MOST, corner[1] : corner[1] + MOST]
     finite = cut[torch.isfinite(cut)]
     most = finite.abs().max().item() if finite.numel() else 1.0
     cells = ""
     for row in cut.tolist():
         cells += "<tr>"
         for value in row:
-            share = abs(value) / most if most and value == value and abs(value) != float("inf") else 1.0
+            share = abs(value) / most if most and abs(value) < float("inf") else 1.0
             hue = "58,124,189" if value >= 0 else "200,85,61"
             back = f"rgba({hue},{0.08 + 0.5 * min(share, 1):.2f})" if value == value else "rgba(220,60,60,.75)"
             cells += f"<td style='padding:1px 6px;text-align:right;background:{back}'>{value:.3g}</td>"
         cells += "</tr>"
-    more = " (cut)" if sheet.shape != cut.shape or tensor.dim() > 2 else ""
-    return (f"<div><div style='font-size:85%'>{name} {escape(str(full))}{more}</div>"
+    lead = f", part [{', '.join(map(str, first[: tensor.dim() - 2]))}]" if tensor.dim() > 2 else ""
+    more = f"{lead}{' (cut)' if sheet.shape != cut.shape else ''}"
+    return (f"<div><div style='font-size:85%'>{name} {escape(str(tuple(tensor.shape)))}{more}</div>"
             f"<table style='border-collapse:collapse;font:80% monospace;margin:0'>{cells}</table></div>")
+
+
+def _first_difference(got: torch.Tensor, want: torch.Tensor) -> list[int]:
+    """Index of the first entry that differs; zeros when the shapes do."""
+    if got.shape != want.shape or not got.dim():
+        return []
+    wrong = ~torch.isclose(got.double(), want.double(), rtol=1e-4, atol=1e-5, equal_nan=True)
+    return wrong.nonzero()[0].tolist() if wrong.any() else [0] * got.dim()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,21 +30,22 @@ def silent() -> bool:
     return os.environ.get("COURSE_PROGRESS", "").lower() == "off"
 
 
-def load() -> dict[str, Any]:
-    """Progress so far, ``{exercise id: {"points": …, "passed": …}}``; a damaged file is set aside, not lost."""
+def load() -> dict[str, dict[str, Any]]:
+    """Progress so far, ``{exercise id: {"points": float, "passed": bool}}``; a damaged file is set aside, not lost.
+
+    Raises OSError when the file is there but cannot be read just now.
+    """
     path = progress_file()
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(data, dict) or not all(isinstance(v, dict) for v in data.values()):
-            raise ValueError("not a dictionary of exercises")
-        return data
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
-    except (ValueError, OSError):
-        try:
+    try:
+        data = json.loads(text)
+        return {str(key): {"points": float(entry["points"]), "passed": bool(entry["passed"])} for key, entry in data.items()}
+    except (ValueError, TypeError, KeyError, AttributeError):
+        with contextlib.suppress(OSError):
             path.replace(path.with_suffix(".damaged.json"))
-        except OSError:
-            pass
         return {}
 
 
@@ -50,22 +53,27 @@ def record(exercise: str, points: float, passed: bool) -> None:
     """Remember the best result of an exercise. A folder that cannot be written to costs nothing but the memory."""
     if silent():
         return
-    data = load()
-    old = data.get(exercise, {})
-    try:
-        best = max(float(old.get("points", 0.0)), points)
-    except (TypeError, ValueError):
-        best = points
-    data[exercise] = {"points": best, "passed": bool(old.get("passed")) or passed}
     path = progress_file()
-    try:
+    with contextlib.suppress(OSError):
+        data = load()
+        old = data.get(exercise, {"points": 0.0, "passed": False})
+        data[exercise] = {"points": max(old["points"], float(points)), "passed": old["passed"] or passed}
         path.parent.mkdir(exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(data, file, indent=1, sort_keys=True)
-        os.replace(name, path)
-    except OSError:
-        pass
+        _replace(Path(name), path)
+
+
+def _replace(source: Path, target: Path) -> None:
+    """Move into place; on Windows another program may hold the file for a moment."""
+    for attempt in range(5):
+        try:
+            source.replace(target)
+            return
+        except PermissionError:
+            time.sleep(0.05 * (attempt + 1))
+    source.unlink(missing_ok=True)
 
 
 class Progress:

@@ -7,9 +7,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from torch.overrides import TorchFunctionMode
+
 
 class ForbiddenShortcut(BaseException):
     """An answer called what it was asked to build; not an ``Exception``, so that it cannot be swallowed by one."""
+
+
+class Watchman(TorchFunctionMode):
+    """Sees every call of a torch function in its thread, by whatever name or closure it was reached."""
+
+    def __init__(self, forbidden: dict[Any, str], used: list[str]):
+        super().__init__()
+        self.forbidden, self.used = forbidden, used
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        name = self.forbidden.get(func)
+        if name is not None:
+            self.used.append(name)
+            raise ForbiddenShortcut(name)
+        return func(*args, **(kwargs or {}))
 
 
 def _locate(dotted: str) -> tuple[Any, str]:
@@ -27,14 +44,15 @@ def _locate(dotted: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def forbid(names: tuple[str, ...], namespaces: list[dict[str, Any]]) -> Iterator[list[str]]:
-    """Replace every name by a function that raises; yields the list of those that were called.
+def forbid(names: tuple[str, ...], namespaces: list[dict[str, Any]], used: list[str]) -> Iterator[Watchman | None]:
+    """Replace every name by a function that raises and notes the name in ``used``; put everything back at the end.
 
     ``namespaces`` are the globals the answer sees: a name imported there earlier
-    (``from torch.nn.functional import softmax``) is replaced too. Everything is put back at the end.
+    (``from torch.nn.functional import softmax``) is replaced too. Yields a :class:`Watchman` to be entered where the
+    answer runs, for torch functions that were stowed away elsewhere; None when nothing is forbidden.
     """
-    used: list[str] = []
     undo: list[tuple[Any, str, Any]] = []
+    originals: dict[Any, str] = {}
 
     def blocked(name: str):
         def raiser(*args: Any, **kwargs: Any) -> None:
@@ -47,6 +65,7 @@ def forbid(names: tuple[str, ...], namespaces: list[dict[str, Any]]) -> Iterator
         for name in names:
             owner, attribute = _locate(name)
             original, raiser = getattr(owner, attribute), blocked(name)
+            originals[original] = name
             undo.append((owner, attribute, original))
             setattr(owner, attribute, raiser)
             for space in namespaces:
@@ -54,7 +73,7 @@ def forbid(names: tuple[str, ...], namespaces: list[dict[str, Any]]) -> Iterator
                     if value is original:
                         undo.append((space, key, original))
                         space[key] = raiser
-        yield used
+        yield Watchman(originals, used) if names else None
     finally:
         for owner, key, original in reversed(undo):
             if isinstance(owner, dict):

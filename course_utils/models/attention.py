@@ -18,40 +18,52 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     """Softmax over the last axis among the permitted entries; a fully masked row becomes zeros, not NaN."""
     if mask is None:
         return torch.softmax(scores, dim=-1)
-    if mask.dtype != torch.bool:
-        raise TypeError(f"mask must be boolean (True = may attend), got {mask.dtype}")
+    mask = mask.expand(scores.shape)  # before any(): a mask of one number must not look like a row
     empty = ~mask.any(dim=-1, keepdim=True)
     # An empty row is opened for the softmax and emptied afterwards: -inf everywhere would make NaN gradients.
     scores = scores.masked_fill(~(mask | empty), -torch.inf)
     return torch.softmax(scores, dim=-1).masked_fill(empty, 0.0)
 
 
-def check_widths(query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Raise ValueError, naming the numbers, when shapes cannot meet."""
+def check_widths(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> None:
+    """Raise ValueError (TypeError for a mask that is not boolean), naming the numbers, when shapes cannot meet."""
+    if min(query.dim(), key.dim(), value.dim()) < 2:
+        raise ValueError(f"query, key and value need at least 2 axes, got shapes {tuple(query.shape)}, {tuple(key.shape)} and "
+                         f"{tuple(value.shape)}")
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(f"query has width {query.shape[-1]} but key has width {key.shape[-1]}; the dot product needs the same")
     if key.shape[-2] != value.shape[-2]:
         raise ValueError(f"{key.shape[-2]} keys but {value.shape[-2]} values; every key needs one value")
+    if mask is None:
+        return
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be boolean (True = may attend), got {mask.dtype}")
+    scores = (*torch.broadcast_shapes(query.shape[:-2], key.shape[:-2]), query.shape[-2], key.shape[-2])
+    try:
+        fits = torch.broadcast_shapes(mask.shape, scores) == scores
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(f"a mask of shape {tuple(mask.shape)} does not broadcast to the scores, {scores}")
 
 
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor,
                                  mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Attention with its weights: ``(…, n, d_k), (…, m, d_k), (…, m, d_v)`` -> ``(…, n, d_v)``, ``(…, n, m)``."""
-    check_widths(query, key, value)
+    check_widths(query, key, value, mask)
     weights = masked_softmax(query @ key.mT / math.sqrt(query.shape[-1]), mask)
     return weights @ value, weights
 
 
 def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
     """The same output by PyTorch's fused kernel, which never stores the weights; same mask policy."""
-    check_widths(query, key, value)
+    check_widths(query, key, value, mask)
     if query.dim() == key.dim() == value.dim() == 3:  # without a head axis PyTorch's CPU falls back to a slow path
-        heads = None if mask is None else mask[:, None] if mask.dim() == 3 else mask
+        heads = mask[:, None] if mask is not None and mask.dim() == 3 else mask
         return attention(query[:, None], key[:, None], value[:, None], heads)[:, 0]
     if mask is None:
         return F.scaled_dot_product_attention(query, key, value)
-    if mask.dtype != torch.bool:
-        raise TypeError(f"mask must be boolean (True = may attend), got {mask.dtype}")
+    mask = mask.expand(*mask.shape[:-2], query.shape[-2], key.shape[-2])
     empty = ~mask.any(dim=-1, keepdim=True)
     output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask | empty)
     return output.masked_fill(empty, 0.0)
@@ -65,7 +77,9 @@ class SelfAttention(nn.Module):
 
     def __init__(self, d_model: int, d_k: int | None = None, d_v: int | None = None):
         super().__init__()
-        d_k, d_v = d_k or d_model, d_v or d_model
+        d_k, d_v = d_model if d_k is None else d_k, d_model if d_v is None else d_v
+        if min(d_model, d_k, d_v) < 1:
+            raise ValueError(f"d_model={d_model}, d_k={d_k} and d_v={d_v} must be at least 1")
         self.w_q = nn.Linear(d_model, d_k, bias=False)
         self.w_k = nn.Linear(d_model, d_k, bias=False)
         self.w_v = nn.Linear(d_model, d_v, bias=False)

@@ -31,22 +31,42 @@ def squared_distances(query: Tensor, keys: Tensor) -> Tensor:
     return (query[:, None, :] - keys[None, :, :]).pow(2).sum(-1)
 
 
+def check_values(keys: Tensor, values: Tensor) -> None:
+    """Raise ValueError, with the numbers, unless there is one finite value, or row of values, for every key."""
+    if values.dim() == 0 or values.shape[0] != keys.shape[0]:
+        raise ValueError(f"{keys.shape[0]} keys but {values.shape[0] if values.dim() else 0} values")
+    as_points(values, "values")
+
+
+def without_self(scores: Tensor) -> Tensor:
+    """Forbid every point its own key: minus infinity on the diagonal. Raises ValueError unless ``(n, n)`` with n > 1."""
+    if scores.shape[0] != scores.shape[1] or scores.shape[0] < 2:
+        raise ValueError(f"leaving the point itself out needs as many queries as keys and at least 2, got {tuple(scores.shape)}")
+    return scores.masked_fill(torch.eye(len(scores), dtype=torch.bool, device=scores.device), -torch.inf)
+
+
+def gaussian_scores(query: Tensor, keys: Tensor, bandwidth: float, exclude_self: bool = False) -> Tensor:
+    """``-distance² / (2 bandwidth²)``, ``(m, n)``, each row shifted so that its largest entry is 0 (nothing overflows)."""
+    if not 0 < bandwidth < float("inf"):
+        raise ValueError(f"bandwidth must be positive and finite, got {bandwidth}")
+    scores = -squared_distances(query, keys).double()
+    scores = without_self(scores) if exclude_self else scores
+    scores = scores - scores.max(dim=-1, keepdim=True).values
+    return scores / bandwidth / bandwidth / 2
+
+
 def gaussian_weights(query: Tensor, keys: Tensor, bandwidth: float) -> Tensor:
     """Nadaraya-Watson weights of a Gaussian kernel, ``(m, n)``, each row summing to 1.
 
     Written as the softmax of ``-distance² / (2 bandwidth²)``, which stays finite for a query far from every key.
     Raises ValueError for ``bandwidth <= 0``. Source: Nadaraya 1964, Watson 1964.
     """
-    if not bandwidth > 0:
-        raise ValueError(f"bandwidth must be positive, got {bandwidth}")
-    return torch.softmax(-squared_distances(query, keys) / (2 * bandwidth**2), dim=-1)
+    return torch.softmax(gaussian_scores(query, keys, bandwidth), dim=-1).to(query.dtype)
 
 
 def nadaraya_watson(query: Tensor, keys: Tensor, values: Tensor, bandwidth: float) -> Tensor:
     """Weighted mean of ``values``, ``(n,)`` or ``(n, d_v)``, at every query: ``(m,)`` or ``(m, d_v)``."""
-    if values.shape[:1] != keys.shape[:1]:
-        raise ValueError(f"{keys.shape[0]} keys but {values.shape[0] if values.dim() else 0} values")
-    as_points(values, "values")
+    check_values(keys, values)
     return gaussian_weights(query, keys, bandwidth) @ values
 
 
@@ -57,13 +77,9 @@ def effective_number(weights: Tensor) -> Tensor:
 
 def leave_one_out(keys: Tensor, values: Tensor, bandwidth: float) -> Tensor:
     """Prediction at every key from all the *other* points, ``(n,)``; raises ValueError for fewer than two points."""
-    if keys.shape[0] < 2:
-        raise ValueError(f"leave-one-out needs at least 2 points, got {keys.shape[0]}")
-    if not bandwidth > 0:
-        raise ValueError(f"bandwidth must be positive, got {bandwidth}")
-    scores = -squared_distances(keys, keys) / (2 * bandwidth**2)
-    scores = scores.masked_fill(torch.eye(len(scores), dtype=torch.bool, device=scores.device), -torch.inf)
-    return torch.softmax(scores, dim=-1) @ values
+    check_values(keys, values)
+    weights = torch.softmax(gaussian_scores(keys, keys, bandwidth, exclude_self=True), dim=-1)
+    return weights.to(values.dtype) @ values
 
 
 class LearnedKernel(nn.Module):
@@ -81,13 +97,14 @@ class LearnedKernel(nn.Module):
 
     def weights(self, query: Tensor, keys: Tensor, exclude_self: bool = False) -> Tensor:
         """Attention weights ``(m, n)``."""
+        width = self.w.shape[0]
+        query, keys = as_points(query, "query"), as_points(keys, "keys")
+        if query.shape[1] != width or keys.shape[1] != width:
+            raise ValueError(f"made for {width} features, got query {tuple(query.shape)} and keys {tuple(keys.shape)}")
         scores = -0.5 * squared_distances(query * self.w, keys * self.w)
-        if exclude_self:
-            if scores.shape[0] != scores.shape[1]:
-                raise ValueError(f"exclude_self needs as many queries as keys, got {scores.shape[0]} and {scores.shape[1]}")
-            scores = scores.masked_fill(torch.eye(len(scores), dtype=torch.bool, device=scores.device), -torch.inf)
-        return torch.softmax(scores, dim=-1)
+        return torch.softmax(without_self(scores) if exclude_self else scores, dim=-1)
 
     def forward(self, query: Tensor, keys: Tensor, values: Tensor, exclude_self: bool = False) -> Tensor:
         """Predictions ``(m,)``."""
+        check_values(keys, values)
         return self.weights(query, keys, exclude_self) @ values

@@ -41,7 +41,7 @@ def picture(fig: Figure, alt: str) -> None:
 
 def array(tensor: Any) -> np.ndarray:
     """A NumPy copy of a tensor or array, cut off from the graph."""
-    return tensor.detach().cpu().numpy() if hasattr(tensor, "detach") else np.asarray(tensor)
+    return tensor.detach().float().cpu().numpy() if hasattr(tensor, "detach") else np.asarray(tensor, dtype=float)
 
 
 def heatmap(matrix: Any, ax: Axes, rows: Sequence[str] | None = None, columns: Sequence[str] | None = None, *,
@@ -53,12 +53,16 @@ def heatmap(matrix: Any, ax: Axes, rows: Sequence[str] | None = None, columns: S
     Raises ValueError when labels and matrix do not fit.
     """
     data = array(matrix)
-    if data.ndim != 2:
+    if data.ndim != 2 or not data.size:
         raise ValueError(f"a heat map needs a matrix, got shape {data.shape}")
+    if not np.isfinite(data).all():
+        raise ValueError(f"a heat map needs finite numbers, {int((~np.isfinite(data)).sum())} of {data.size} are not")
+    if not signed and data.min() < 0:
+        raise ValueError(f"the smallest entry is {data.min():.3g}: negative numbers need signed=True")
     for name, labels, size in (("rows", rows, data.shape[0]), ("columns", columns, data.shape[1])):
         if labels is not None and len(labels) != size:
             raise ValueError(f"{len(labels)} labels for {size} {name}")
-    limit = most if most is not None else float(np.nanmax(np.abs(data))) or 1.0
+    limit = most if most is not None else float(np.abs(data).max()) or 1.0
     low, colours = (-limit, "vlag") if signed else (0.0, sns.light_palette(BLUE, as_cmap=True))
     sns.heatmap(data, ax=ax, vmin=low, vmax=limit, cmap=colours, annot=numbers, fmt=".2f", annot_kws={"size": 8},
                 linewidths=0.4 if data.size <= 400 else 0, linecolor="white", cbar=bar,

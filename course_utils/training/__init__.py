@@ -1,1 +1,1 @@
-"""Device and seed choice, and one small training loop with a progress bar."""
+"""Device choice, and one small training loop with a progress bar."""

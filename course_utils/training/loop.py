@@ -1,4 +1,4 @@
-"""One small training loop, one way to choose a device, one way to fix the seed."""
+"""One small training loop, and one way to choose a device."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ def fit(module: nn.Module, loss: Callable[[], Tensor], steps: int, lr: float, la
     quiet = os.environ.get("COURSE_BUILD") == "1"
     for step in tqdm(range(steps), desc=label, leave=False, file=sys.stdout, disable=quiet):
         value = loss()
+        if value.dim():
+            raise ValueError(f"a loss must be one number, got shape {tuple(value.shape)}: average it")
         if not torch.isfinite(value):
             raise FloatingPointError(f"loss is {value.item()} at step {step}")
         optimizer.zero_grad()

@@ -38,7 +38,7 @@ def _limits_with(**changes: str) -> dict[str, str]:
 
 LIMITS = Exercise(
     id="01.3", title="Predict: what the bandwidth does", name="prediction", kind="value", stars=1, minutes=5,
-    signature="prediction: dict of 4 words", oracle=_limits, reference=_limits(), draw=lambda seed: [Case("your four words", {})],
+    signature="prediction: dict of 4 words", choices=("nearest", "mean", "zero", "one", "not one"), oracle=_limits, reference=_limits(), draw=lambda seed: [Case("your four words", {})],
     parts={"values": 2},
     twins=(
         Twin("the two limits swapped", _limits_with(small="mean", large="nearest"),
@@ -76,6 +76,13 @@ def _dictionary(query: Tensor, keys: Tensor, values: Tensor, temperature: float,
             return values[scores.argmax(-1)]
         case "squared":
             return torch.softmax(scores / temperature**2, -1) @ values
+        case "overflow":
+            strength = torch.exp(scores / temperature)
+            return strength / strength.sum(-1, keepdim=True) @ values
+        case "root":
+            return torch.softmax(scores / temperature / query.shape[-1] ** 0.5, -1) @ values
+        case "shares":
+            return torch.softmax(scores / temperature, -1)
     return torch.softmax(scores / temperature, -1) @ values
 
 
@@ -84,14 +91,16 @@ def _draw_dictionary(seed: int) -> list[Case]:
     args = {"query": torch.randn(3, 5, generator=g), "keys": torch.randn(4, 5, generator=g),
             "values": torch.randn(4, 2, generator=g), "temperature": 1.6 + torch.rand((), generator=g).item()}
     cold = {**args, "temperature": 0.35}
+    frozen = {**args, "temperature": 0.004}
     return [Case("3 queries, 4 entries, a warm dictionary", args, shape="(query, d_v)"),
-            Case("the same at temperature 0.35", cold, shape="(query, d_v)")]
+            Case("the same at temperature 0.35", cold, shape="(query, d_v)"),
+            Case("the same at temperature 0.004", frozen, part="cold", shape="(query, d_v)")]
 
 
 DICTIONARY = Exercise(
     id="01.4", title="Find the bug: the soft dictionary", name="soft_lookup", kind="function", stars=2, minutes=8,
     signature="soft_lookup(query, keys, values, temperature) -> (m, d_v)",
-    oracle=_dictionary_loop, reference=_dictionary, draw=_draw_dictionary, parts={"values": 2},
+    oracle=_dictionary_loop, reference=_dictionary, draw=_draw_dictionary, parts={"values": 2, "cold": 1},
     twins=(
         Twin("still the handed-out bug", partial(_dictionary, how="times"),
              "Compare a very cold lookup with a very warm one: which of the two should be the hard one?", untouched=True),
@@ -102,6 +111,12 @@ DICTIONARY = Exercise(
         Twin("temperature ignored", partial(_dictionary, how="ignored"), "The result does not depend on the temperature at all."),
         Twin("always the hard lookup", partial(_dictionary, how="hard"),
              "That is the limit of temperature zero. A soft dictionary blends, and only a cold one comes close to picking."),
+        Twin("overflow at low temperature", partial(_dictionary, how="overflow"),
+             "Scores divided by a small temperature are large, and their exponentials too large for float32. Take the softmax in one step: it "
+             "subtracts the largest score first."),
+        Twin("also divided by the root of d", partial(_dictionary, how="root"),
+             "That is the scaling of a later chapter. Here the temperature alone decides how sharp the lookup is."),
+        Twin("shares returned", partial(_dictionary, how="shares"), "These are the shares. The values have not been mixed yet."),
         Twin("temperature squared", partial(_dictionary, how="squared"),
              "The bandwidth of a Gaussian is squared; the temperature of a softmax is not. Bandwidth² plays the part of temperature."),
     ),
@@ -120,11 +135,18 @@ def _loo_loop(keys: Tensor, values: Tensor, bandwidth: float) -> Tensor:
 def _loo(keys: Tensor, values: Tensor, bandwidth: float, how: str = "right") -> Tensor:
     score = -0.5 * (keys[:, None] - keys[None, :]) ** 2 / bandwidth**2
     diagonal = torch.eye(len(keys), dtype=torch.bool)
-    if how not in ("kept", "zero after"):
-        score = score.masked_fill(diagonal, -torch.inf)
-    weights = torch.softmax(score, -1)
+    if how == "duplicates":
+        diagonal = score == 0
+    if how == "inverted":
+        diagonal = ~diagonal
+    if how not in ("kept", "zero after", "kernel zeroed"):
+        score = score.masked_fill(diagonal, -10.0 if how == "finite" else -torch.inf)
+    weights = torch.softmax(score, 0 if how == "columns" else -1)
     if how == "zero after":
         weights = weights.masked_fill(diagonal, 0.0)
+    if how == "kernel zeroed":
+        kernel = score.exp().masked_fill(diagonal, 0.0)
+        weights = kernel / kernel.sum(-1, keepdim=True)
     errors = weights @ values - values
     match how:
         case "absolute":
@@ -135,6 +157,8 @@ def _loo(keys: Tensor, values: Tensor, bandwidth: float, how: str = "right") -> 
             return errors.pow(2).sum()
         case "not averaged":
             return errors.pow(2)
+        case "n - 1":
+            return errors.pow(2).sum() / (len(keys) - 1)
     return errors.pow(2).mean()
 
 
@@ -148,10 +172,14 @@ def _draw_loo(seed: int) -> list[Case]:
 LOO = Exercise(
     id="01.5", title="Leave-one-out error", name="loo_error", kind="function", stars=2, minutes=12,
     signature="loo_error(keys, values, bandwidth) -> ()",
-    oracle=_loo_loop, draw=_draw_loo, parts={"values": 3, "bad input": 1}, rtol=1e-3,
+    oracle=_loo_loop, draw=_draw_loo, parts={"values": 3, "far apart": 1, "bad input": 1}, rtol=1e-3,
     reference=lambda keys, values, bandwidth: (kernels.leave_one_out(keys, values, bandwidth) - values).pow(2).mean(),
     fixed=lambda: [
         Case("two points", {"keys": torch.tensor([0.0, 1.0]), "values": torch.tensor([3.0, 5.0]), "bandwidth": 0.8}),
+        Case("points far apart for the bandwidth", {"keys": torch.tensor([0.0, 1.0, 2.2, 3.6]), "values": torch.tensor([0.0, 5.0, 1.0, 4.0]),
+             "bandwidth": 0.05}, part="far apart"),
+        Case("two points at the same place", {"keys": torch.tensor([0.0, 1.0, 1.0, 2.2]), "values": torch.tensor([0.0, 5.0, 1.0, 4.0]),
+             "bandwidth": 0.6}, part="far apart"),
         Case("one point: nothing is left to predict it from", {"keys": torch.tensor([1.0]), "values": torch.tensor([3.0]),
              "bandwidth": 0.8}, part="bad input", rejects=ValueError, mentions=("1",)),
     ],
@@ -162,6 +190,20 @@ LOO = Exercise(
         Twin("left out after normalising", partial(_loo, how="zero after"),
              "You remove the point's own weight at the end, so the rest of its row no longer sums to 1 and predictions shrink towards "
              "zero. Remove it before the shares are computed."),
+        Twin("excluded with a finite score", partial(_loo, how="finite"),
+             "A score of, say, -10 is small only while the others are larger. When all neighbours are far away, the point listens to itself "
+             "again. Only minus infinity is below everything."),
+        Twin("every point at distance 0 excluded", partial(_loo, how="duplicates"),
+             "Two measurements at the same place are two points. Leave out the point itself, by its number, not everything that lies where it lies."),
+        Twin("far points give 0/0", partial(_loo, how="kernel zeroed"),
+             "When all neighbours are far away their kernel values round to zero, and the row is divided by nothing. Exclude in the scores and let a "
+             "softmax do the rest."),
+        Twin("only the point itself kept", partial(_loo, how="inverted"),
+             "Your mask is the wrong way round: it removes all the others and keeps the point, so the error is 0."),
+        Twin("normalised over the queries", partial(_loo, how="columns"),
+             "The columns sum to 1. Every prediction is an average, so each row must."),
+        Twin("divided by n - 1", partial(_loo, how="n - 1"),
+             "There are n errors, one a point, and their mean divides by n. That each prediction uses n - 1 points is another matter."),
         Twin("root of the mean square", partial(_loo, how="root"),
              "That is the root mean squared error. The docstring asks for the mean of the squares, without the root."),
         Twin("absolute errors", partial(_loo, how="absolute"),

@@ -44,10 +44,18 @@ class _Learned(nn.Module):
         scores = -(1.0 if how == "no half" else 0.5) * scaled.sum(-1)
         if how == "distance not squared":
             scores = -0.5 * (scaled.sum(-1) + 1e-12).sqrt()
+        if how == "sum, then square":
+            scores = -0.5 * (difference * w).sum(-1).pow(2)
+        if how == "mean over features":
+            scores = -0.5 * scaled.mean(-1)
         diagonal = torch.eye(len(query), len(keys), dtype=torch.bool)
+        if how == "flag inverted":
+            exclude_self = not exclude_self and len(query) == len(keys)
+        if how == "always":
+            exclude_self = len(query) == len(keys)
         if exclude_self and how not in ("never excluded", "after"):
             scores = scores.masked_fill(diagonal, -torch.inf)
-        weights = torch.softmax(scores, -1)
+        weights = torch.softmax(scores, 0 if how == "columns" else -1)
         if exclude_self and how == "after":
             weights = weights.masked_fill(diagonal, 0.0)
         return weights @ values
@@ -66,6 +74,8 @@ def _draw_learned(seed: int) -> list[Case]:
     w = {"w": 0.5 + torch.rand(3, generator=g)}
     return [Case("4 queries, 6 points, 3 features", {"init": {"num_features": 3}, "parameters": w, "inputs": inputs},
                  gradients=("w",), shape="(query,)"),
+            Case("5 points that may see themselves", {"init": {"num_features": 3}, "parameters": w,
+                 "inputs": {**own, "exclude_self": False}}, part="exclude_self", gradients=("w",), shape="(query,)"),
             Case("5 points that must not see themselves", {"init": {"num_features": 3}, "parameters": w, "inputs": own},
                  part="exclude_self", gradients=("w",), shape="(query,)")]
 
@@ -83,6 +93,15 @@ LEARNED = Exercise(
         Twin("factor one half missing", _learned("no half"), "The score is minus one half of the squared, scaled distance."),
         Twin("distance not squared", _learned("distance not squared"),
              "The sum of squares is already the squared distance; taking its root gives another kernel, with a kink at zero."),
+        Twin("summed before squaring", _learned("sum, then square"),
+             "Differences of opposite sign cancel when they are added first. Square each feature's difference, then add."),
+        Twin("mean over the features", _learned("mean over features"),
+             "The squared distance is a sum over the features, not their mean."),
+        Twin("normalised over the queries", _learned("columns"), "The weights of one query, a row, must sum to 1. Your columns do."),
+        Twin("flag the wrong way round", _learned("flag inverted"),
+             "exclude_self has the opposite effect: points are left out when they should not be, and seen when they should be left out."),
+        Twin("excluded whatever the flag says", _learned("always"),
+             "As soon as there are as many queries as keys, the diagonal goes. It should go only when exclude_self is True."),
         Twin("w is not a parameter", _learned("plain tensor"),
              "A plain tensor as an attribute is invisible to the optimiser."),
         Twin("w cut off from the gradient", _learned("detached"), "Nothing may stand between w and the result that stops gradients."),
@@ -114,17 +133,20 @@ DOT = Exercise(
     id="01.7", title="Distances without distances", name="dot_product_scores", kind="function", stars=2, minutes=10,
     signature="dot_product_scores(query, keys) -> (m, n)",
     oracle=_gaussian_scores, reference=_dot, draw=_draw_dot, parts={"values": 3}, raw=lambda s: torch.softmax(s.float(), -1),
+    compared="compared after a softmax over the keys",
     forbidden=("torch.cdist", "torch.nn.functional.pairwise_distance"), rtol=1e-3, atol=1e-4,
     twins=(
         Twin("norm of the keys left out", partial(_dot, norm=0.0),
              "Right only when all keys are equally long. Here they are not: a long key wins by its length, and the distance would "
-             "have held that against it. (Only the query's own term is the same for every key of a row and drops out.)"),
+             "have held that against it. (One number for all keys together is the same as none: the softmax cancels it, like the query's own term.)"),
         Twin("norm of the keys added", partial(_dot, norm=0.5),
              "Expand the square and look at the sign of the key's own term."),
         Twin("one half missing", partial(_dot, norm=-1.0),
              "The key's own term carries the factor that stands in front of the squared distance."),
         Twin("norm not squared", partial(_dot, norm=-0.5, power=1),
              "The expansion of a square holds the squared length of the key."),
+        Twin("softmax already applied", lambda query, keys: torch.softmax(_dot(query, keys), -1),
+             "These are weights. The scores are what goes into the softmax."),
         Twin("all signs flipped", partial(_dot, norm=0.5, factor=-1.0),
              "That is the squared distance itself, so the farthest key wins. A score must grow with nearness."),
         Twin("cosine similarity", lambda query, keys: nn.functional.normalize(query, dim=-1) @ nn.functional.normalize(keys, dim=-1).T,

@@ -26,15 +26,22 @@ def _loop_weights(query: Tensor, keys: Tensor, bandwidth: float) -> Tensor:
 
 
 def _weights(query: Tensor, keys: Tensor, bandwidth: float, half: float = 0.5, power: int = 2, width: int = 2,
-             axis: int | None = -1, safe: bool = True) -> Tensor:
+             axis: int = -1, how: str = "right") -> Tensor:
     """One implementation whose switches make the usual mistakes."""
     distance = (query[:, None] - keys[None, :]).abs()
     score = -half * distance**power / bandwidth**width
-    if axis is None:
-        return score.exp()
-    if safe:
-        return torch.softmax(score, dim=axis)
-    return score.exp() / score.exp().sum(axis, keepdim=True)
+    match how:
+        case "raw":
+            return score.exp()
+        case "unsafe":
+            return score.exp() / score.exp().sum(axis, keepdim=True)
+        case "epsilon":
+            return score.exp() / (score.exp().sum(axis, keepdim=True) + 1e-8)
+        case "one sum":
+            return score.exp() / score.exp().sum()
+        case "twice":
+            return torch.softmax(score.exp(), dim=axis)
+    return torch.softmax(score, dim=axis)
 
 
 def _draw_weights(seed: int) -> list[Case]:
@@ -46,11 +53,11 @@ def _draw_weights(seed: int) -> list[Case]:
 
 def _fixed_weights() -> list[Case]:
     keys = torch.tensor([0.0, 1.0, 3.0])
-    far = torch.tensor([60.0])
+    far = torch.tensor([0.8, 60.0])
     return [
         Case("a single key", {"query": torch.tensor([0.3, 2.0]), "keys": keys[:1], "bandwidth": 0.7}, shape=WEIGHTS_SHAPE),
-        Case("a query 57 away from the nearest key", {"query": far, "keys": keys, "bandwidth": 0.5}, part="far queries",
-             shape=WEIGHTS_SHAPE),
+        Case("one query near the keys, one 57 away from all of them", {"query": far, "keys": keys, "bandwidth": 0.5},
+             part="far queries", shape=WEIGHTS_SHAPE),
         Case("bandwidth = 0", {"query": keys, "keys": keys, "bandwidth": 0.0}, part="bad input", rejects=ValueError,
              mentions=("0",)),
         Case("bandwidth = -0.5", {"query": keys, "keys": keys, "bandwidth": -0.5}, part="bad input", rejects=ValueError,
@@ -64,7 +71,7 @@ WEIGHTS = Exercise(
     oracle=_loop_weights, reference=kernels.gaussian_weights, draw=_draw_weights, fixed=_fixed_weights,
     parts={"values": 2, "far queries": 1, "bad input": 1},
     twins=(
-        Twin("not normalised", partial(_weights, axis=None),
+        Twin("not normalised", partial(_weights, how="raw"),
              "These are the kernel values themselves. Weights are their shares: each row must sum to 1."),
         Twin("normalised over the queries", partial(_weights, axis=0),
              "The columns sum to 1. A weight answers “how much of this prediction comes from that point?”, so the shares "
@@ -72,15 +79,25 @@ WEIGHTS = Exercise(
         Twin("bandwidth not squared", partial(_weights, width=1),
              "The exponent divides a squared distance by the bandwidth itself. Both must be squared, or the result "
              "depends on the unit in which x is measured."),
+        Twin("divided by 2, then multiplied by bandwidth²", partial(_weights, width=-2),
+             "Without brackets, Python divides by 2 and multiplies by the rest: a larger bandwidth makes your kernel narrower."),
+        Twin("Laplace kernel", partial(_weights, half=1.0, power=1, width=1),
+             "The exponential of the plain distance over the bandwidth has a spike at zero. The Gaussian squares both."),
+        Twin("one sum for all rows", partial(_weights, how="one sum"),
+             "You divide by the sum of the whole matrix. Each query has its own denominator: sum along its row and keep the axis."),
+        Twin("softmax of the kernel values", partial(_weights, how="twice"),
+             "The exponential is taken twice: a softmax wants the exponents, not the kernel values."),
         Twin("factor one half missing", partial(_weights, half=1.0),
              "The Gaussian has a 2 under the fraction. Without it the kernel is narrower than the bandwidth says."),
         Twin("distance not squared", partial(_weights, power=1),
              "An exponential of the plain distance is the Laplace kernel: it has a spike at zero. The Gaussian squares the distance."),
         Twin("sign of the exponent", partial(_weights, half=-0.5),
              "The weights grow with the distance: far points win. The exponent must be negative."),
-        Twin("far queries give 0/0", partial(_weights, safe=False),
+        Twin("far queries give 0/0", partial(_weights, how="unsafe"),
              "Far from every key each kernel value rounds to zero, and zero divided by zero is NaN. Subtracting the "
-             "largest exponent of a row before exponentiating changes nothing else; a softmax does it for you."),
+             "largest exponent of each row, not of the whole matrix, before exponentiating changes nothing else; a softmax does it for you."),
+        Twin("a small number added to the sum", partial(_weights, how="epsilon"),
+             "It avoids the division by zero, but far from every key the small number is all there is: the row no longer sums to 1."),
     ),
 )
 
@@ -93,7 +110,7 @@ def _numpy_prediction(query: Tensor, keys: Tensor, values: Tensor, bandwidth: fl
 
 def _predict(query: Tensor, keys: Tensor, values: Tensor, bandwidth: float, how: str = "right") -> Tensor:
     weights = _weights(query, keys, bandwidth)
-    raw = _weights(query, keys, bandwidth, axis=None)
+    raw = _weights(query, keys, bandwidth, how="raw")
     match how:
         case "mean":
             return values.mean().expand(len(query)).clone()
@@ -111,6 +128,10 @@ def _predict(query: Tensor, keys: Tensor, values: Tensor, bandwidth: float, how:
             return weights @ keys
         case "not summed":
             return weights * values
+        case "summed over the queries":
+            return (weights * values).sum(0)
+        case "weights only":
+            return weights
     return weights @ values
 
 
@@ -157,6 +178,9 @@ PREDICTION = Exercise(
              "The denominator holds the kernel only. Dividing by the values cancels the very thing to be predicted."),
         Twin("keys averaged instead of values", partial(_predict, how="keys averaged"),
              "You average the positions. Keys decide who is heard; values are what is said."),
+        Twin("summed over the queries", partial(_predict, how="summed over the queries"),
+             "You get one number a key. The sum must run over the keys, so that one number a query is left."),
+        Twin("weights returned", partial(_predict, how="weights only"), "These are the weights. The values have not been mixed yet."),
         Twin("products not summed", partial(_predict, how="not summed"),
              "Each value is multiplied by its weight, but the products of one query still have to be added up."),
     ),

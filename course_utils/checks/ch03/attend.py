@@ -23,7 +23,7 @@ def _attention_oracle(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | 
 
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, how: str = "right") -> tuple[Tensor, Tensor]:
-    scale = {"none": 1.0, "d_k": query.shape[-1]}.get(how, math.sqrt(query.shape[-1]))
+    scale = {"none": 1.0, "d_k": query.shape[-1], "d_v": math.sqrt(value.shape[-1])}.get(how, math.sqrt(query.shape[-1]))
     scores = query @ key.mT / scale
     if how == "after softmax scaled":
         weights = torch.softmax(query @ key.mT, -1) / scale
@@ -35,6 +35,8 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = Non
             scores = scores.masked_fill(~keep, 0.0)
         elif how == "added":
             scores = scores + keep
+        elif how == "swept":
+            scores = scores + torch.zeros(keep.shape).masked_fill(~keep, -torch.inf)
         elif how == "nan":
             scores = scores.masked_fill(~keep, -torch.inf)
         elif how == "1e9":
@@ -43,12 +45,17 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = Non
             scores = scores.masked_fill(~keep & ~empty, -torch.inf)
     if how == "no softmax":
         return scores @ value, scores
-    weights = torch.softmax(scores, dim=-2 if how == "queries" else -1)
+    weights = torch.softmax(scores, dim={"queries": -2, "axis 1": 1}.get(how, -1))
+    if how == "swept":
+        weights = weights.nan_to_num()
     if mask is not None and how == "after":
         weights = weights * mask
-    if mask is not None and how in ("right", "none", "d_k", "queries", "inverted", "only output"):
+    if mask is not None and how in ("right", "none", "d_k", "d_v", "queries", "axis 1", "inverted"):
         weights = weights.masked_fill(empty, 0.0)
-    return weights @ value, weights
+    output = weights @ value
+    if mask is not None and how == "only output":
+        output = output.masked_fill(empty, 0.0)
+    return output, weights
 
 
 def _draw_attention(seed: int) -> list[Case]:
@@ -60,7 +67,11 @@ def _draw_attention(seed: int) -> list[Case]:
     return [
         Case("2 × 3 queries, 4 keys, width 6", args, gradients=("query", "key", "value"), shape="(batch, query, d_v)"),
         Case("the same with a random mask", {**args, "mask": mask}, part="mask", gradients=("query", "key", "value"),
-             shape="(batch, query, d_v)")]
+             shape="(batch, query, d_v)"),
+        Case("a mask of shape (query, key) for the whole batch", {**args, "mask": mask[0]}, part="mask", shape="(batch, query, d_v)"),
+        Case("2 × 3 heads with a mask of shape (batch, 1, 1, key)", {"query": randn(g, 2, 3, 4, 7), "key": randn(g, 2, 3, 5, 7),
+             "value": randn(g, 2, 3, 5, 6), "mask": torch.tensor([[1, 1, 0, 1, 0], [0, 1, 1, 1, 1]]).bool()[:, None, None]},
+             part="mask", shape="(batch, head, query, d_v)")]
 
 
 def _fixed_attention() -> list[Case]:
@@ -81,12 +92,17 @@ ATTENTION = Exercise(
     id="03.2", title="Scaled dot-product attention", name="scaled_dot_product_attention", kind="function", stars=2, minutes=15,
     signature="scaled_dot_product_attention(query, key, value, mask=None) -> output, weights",
     oracle=_attention_oracle, reference=reference.scaled_dot_product_attention, draw=_draw_attention, fixed=_fixed_attention,
-    parts={"values": 3, "mask": 2, "empty row": 1, "bad input": 1}, forbidden=(FUSED_NAME,),
+    parts={"values": 3, "mask": 2, "empty row": 1, "bad input": 1}, outputs=("output", "weights"),
+    forbidden=(FUSED_NAME, "course_utils.models.attention.attention", "course_utils.models.attention.scaled_dot_product_attention"),
     twins=(
         Twin("not scaled", partial(_attend, how="none"),
              "The softmax sees scores that grow with the width of the vectors. Divide them by the square root of d_k first."),
         Twin("scaled by d_k", partial(_attend, how="d_k"),
              "Dividing by d_k shrinks the scores too far and the weights turn almost uniform. It is the standard deviation that must become 1."),
+        Twin("scaled by the root of d_v", partial(_attend, how="d_v"),
+             "The dot product adds up d_k terms. The width of the values plays no part in the scores."),
+        Twin("softmax over axis 1", partial(_attend, how="axis 1"),
+             "Axis 1 is the keys only when there is no batch. Count from the end: the keys are the last axis of the scores."),
         Twin("softmax over the queries", partial(_attend, how="queries"),
              "Your columns sum to 1. Each query shares out its attention among the keys: the last axis of the scores."),
         Twin("scaled after the softmax", partial(_attend, how="after softmax scaled"),
@@ -102,8 +118,13 @@ ATTENTION = Exercise(
         Twin("mask added to the scores", partial(_attend, how="added"),
              "Adding a boolean mask adds 1 where attention is permitted and 0 where it is not: a nudge, no prohibition."),
         Twin("empty row gives NaN", partial(_attend, how="nan"),
-             "A row whose scores are all minus infinity makes the softmax compute 0/0. Find such rows, keep them out of the softmax, "
-             "and set their weights to 0."),
+             "A row without a permitted key leads to 0/0, in the softmax or in a division after it. Find such rows, keep them out of the "
+             "softmax, and set their weights to 0."),
+        Twin("NaN swept away afterwards", partial(_attend, how="swept"),
+             "The numbers are repaired after the softmax, but backwards the gradient still passes through 0/0. Keep empty rows out of the "
+             "softmax in the first place."),
+        Twin("only the output set to 0", partial(_attend, how="only output"),
+             "The output of an empty row is 0, as it should be, but its weights are not: the second result must be 0 there too."),
         Twin("empty row gives the mean", partial(_attend, how="1e9"),
              "With a large negative number instead of minus infinity, a row with nothing to attend to falls back on equal weights, and "
              "forbidden values leak into the output. The policy here: weights and output 0."),

@@ -35,6 +35,10 @@ def _plain(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, how: str = "right")
             return torch.softmax(query @ key.T / math.sqrt(x.shape[1]), -1) @ value
         case "scale lost":
             return torch.softmax(query @ key.T, -1) @ value
+        case "scaled after":
+            return torch.softmax(query @ key.T, -1) / math.sqrt(w_q.shape[1]) @ value
+        case "d_k":
+            return torch.softmax(query @ key.T / w_q.shape[1], -1) @ value
         case "no w_v":
             return torch.softmax(scores, -1) @ x
         case "no softmax":
@@ -61,6 +65,9 @@ BUG = Exercise(
         Twin("softmax over the queries", partial(_plain, how="columns"), "The rows of the weights must sum to 1, one row a query."),
         Twin("scaled by d_model", partial(_plain, how="width"),
              "The dot product runs over the d_k entries of a projected query, not over the width of x."),
+        Twin("scaled after the softmax", partial(_plain, how="scaled after"),
+             "The bracket is right now, but the division has moved behind the softmax: the weights no longer sum to 1."),
+        Twin("scaled by d_k", partial(_plain, how="d_k"), "The bracket is right now, but the square root has got lost."),
         Twin("not scaled", partial(_plain, how="scale lost"), "The bracket is right now, but the scaling has got lost on the way."),
         Twin("values not projected", partial(_plain, how="no w_v"), "The tokens themselves are mixed. What is mixed should be their values."),
         Twin("no softmax", partial(_plain, how="no softmax"), "The softmax has gone altogether: raw scores mix the values."),
@@ -94,11 +101,17 @@ class _Module(nn.Module):
             query = query * math.sqrt(query.shape[-1] / scale)
         if how == "scaled twice":
             query = query / math.sqrt(query.shape[-1])
+        if how == "unscaled":
+            query = query * math.sqrt(query.shape[-1])
         if mask is not None and how == "inverted":
             mask = ~mask
         if how == "mask ignored":
             mask = None
         output, weights = reference.scaled_dot_product_attention(query, key, value, mask)
+        if how == "tokens mixed":
+            return weights @ x
+        if mask is not None and how == "no policy":
+            return torch.softmax((query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -1e4), -1) @ value
         return weights.mT @ value if how == "transposed" else output
 
 
@@ -119,13 +132,16 @@ def _draw_module(seed: int) -> list[Case]:
         Case("2 sequences of 3 tokens, d_model = 6, d_k = 4, d_v = 5", {"init": init, "parameters": parameters,
              "inputs": {"x": x, "mask": None}}, gradients=everything, shape="(batch, token, d_v)"),
         Case("the same, no token may look ahead", {"init": init, "parameters": parameters, "inputs": {"x": x, "mask": causal}},
-             part="mask", gradients=everything, shape="(batch, token, d_v)")]
+             part="mask", gradients=everything, shape="(batch, token, d_v)"),
+        Case("token 1 may look at nothing", {"init": init, "parameters": parameters,
+             "inputs": {"x": x, "mask": torch.tensor([[True, False, True], [False] * 3, [True] * 3])}}, part="empty row",
+             gradients=everything, shape="(batch, token, d_v)")]
 
 
 MODULE = Exercise(
     id="03.6", title="Self-attention as a module", name="SelfAttention", kind="module", stars=3, minutes=15,
     signature="SelfAttention(d_model, d_k, d_v)(x, mask=None) -> (batch, n, d_v)",
-    oracle=_module_oracle, reference=reference.SelfAttention, draw=_draw_module, parts={"values": 3, "mask": 2},
+    oracle=_module_oracle, reference=reference.SelfAttention, draw=_draw_module, parts={"values": 3, "mask": 2, "empty row": 1},
     twins=(
         Twin("layers with bias", _module("bias"),
              "The docstring asks for projections without bias: nn.Linear adds one unless told otherwise."),
@@ -135,6 +151,11 @@ MODULE = Exercise(
              "Queries and keys come from the same layer, so the scores are symmetric and w_k never learns."),
         Twin("scaled by d_model", _module("d_model"), "The dot product runs over d_k entries, after the projection."),
         Twin("scaled by d_v", _module("d_v"), "The width of the values plays no part in the scores."),
+        Twin("not scaled", _module("unscaled"), "The scores are not divided by the root of d_k, the width after the projection."),
+        Twin("tokens mixed instead of values", _module("tokens mixed"), "The weights are right, but they mix the inputs. They should mix the values."),
+        Twin("empty row gives the mean", _module("no policy"),
+             "A token that may look at nothing should get the output 0. With a large negative number instead of the policy of 03.2 it gets the "
+             "mean of everything forbidden."),
         Twin("scaled twice", _module("scaled twice"), "The function you call already scales; the module scales again."),
         Twin("mask ignored", _module("mask ignored"), "The mask is accepted and then dropped: hand it on."),
         Twin("mask inverted", _module("inverted"), "True means “may attend”, here as everywhere in the course."),

@@ -37,6 +37,12 @@ def _scores(query: Tensor, key: Tensor, how: str = "right") -> Tensor:
             return query @ key.permute(*range(key.dim() - 1, -1, -1)) / math.sqrt(width)
         case "softmax":
             return torch.softmax(query @ key.mT / math.sqrt(width), -1)
+        case "queries":
+            return query @ key.mT / math.sqrt(query.shape[-2])
+        case "rounded":
+            return query @ key.mT / int(math.sqrt(width))
+        case "reshaped":
+            return query @ key.reshape(*key.shape[:-2], width, key.shape[-2]) / math.sqrt(width)
     return query @ key.mT / math.sqrt(width)
 
 
@@ -47,9 +53,9 @@ def _safe_scores(query: Tensor, key: Tensor) -> Tensor:
 
 def _draw_scores(seed: int) -> list[Case]:
     g = generator(seed)
-    flat = {"query": randn(g, 3, 5), "key": randn(g, 4, 5)}
-    batch = {"query": randn(g, 2, 3, 5), "key": randn(g, 2, 4, 5)}
-    return [Case("3 queries and 4 keys of width 5", flat, gradients=("query", "key"), shape="(query, key)"),
+    flat = {"query": randn(g, 5, 7), "key": randn(g, 3, 7)}
+    batch = {"query": randn(g, 2, 5, 7), "key": randn(g, 2, 3, 7)}
+    return [Case("5 queries and 3 keys of width 7", flat, gradients=("query", "key"), shape="(query, key)"),
             Case("a batch of 2 such sequences", batch, part="batches", gradients=("query", "key"), shape="(batch, query, key)")]
 
 
@@ -68,6 +74,12 @@ SCORES = Exercise(
         Twin("multiplied instead of divided", partial(_scores, how="times"), "The scaling makes the scores larger; it is meant to shrink them."),
         Twin("scaled by the number of keys", partial(_scores, how="count"),
              "A dot product adds up as many terms as the vectors are wide; how many keys there are plays no part."),
+        Twin("scaled by the number of queries", partial(_scores, how="queries"),
+             "You divide by the root of how many queries there are. It is the width of the vectors that matters."),
+        Twin("root rounded to a whole number", partial(_scores, how="rounded"),
+             "The square root was cut to a whole number. Keep it as it is."),
+        Twin("reshaped instead of transposed", partial(_scores, how="reshaped"),
+             "A reshape pours the same numbers into other rows; the shape is right and the entries are not. Swap two axes instead."),
         Twin("query and key swapped", partial(_scores, how="swapped"),
              "Entry [i, j] must belong to query i and key j. Yours belongs to key i and query j: rows and columns have changed places."),
         Twin("cosine similarity", partial(_scores, how="cosine"),
@@ -100,6 +112,10 @@ SPREAD = Exercise(
              "Variances of independent terms add up, 64 of them, 1 each. The standard deviation is the root of that sum."),
         Twin("standard deviations added up", _guess(4096, 64, 8, 1),
              "64 terms of spread 1 do not give a spread of 64: positive and negative terms cancel. It is the variances that add up."),
+        Twin("standard deviation equal to the variance", _guess(64, 64, 8, 1),
+             "The standard deviation is the root of the variance. They agree only at 1."),
+        Twin("a number squared, not a product", _guess(128, 128**0.5, 2**0.5, 2**0.5 / 8),
+             "That is the variance of a sum of 64 squares. In q·k the two factors of a term are independent of each other."),
         Twin("the size does not grow", _guess(1, 1, 1 / 8, 1 / 64),
              "A sum of 64 independent terms is not as small as one of them. Write the dot product as a sum and add the variances."),
         Twin("d_k normalises the spread", _guess(64, 8, 8, 1),
@@ -121,6 +137,14 @@ def _jacobian(p: Tensor, diagonal: float = 1.0, outer: float = -1.0, how: str = 
         return (p * (1 - p)).expand(len(p), -1).clone()
     if how == "diagonal only":
         return torch.diag(p * (1 - p))
+    if how == "own and other":
+        return p[:, None] * (1 - p)[None, :]
+    if how == "again":
+        return _jacobian(torch.softmax(p, -1))
+    if how == "plus beside the diagonal":
+        return torch.diag(p * (1 - p)) + p[:, None] * p[None, :] * (1 - torch.eye(len(p)))
+    if how == "vector":
+        return p * (1 - p)
     if how == "identity":
         return torch.eye(len(p)) - p[:, None] * p[None, :]
     return diagonal * torch.diag(p) + outer * p[:, None] * p[None, :]
@@ -137,6 +161,14 @@ JACOBIAN = Exercise(
              "Raising one score lowers all the other weights, for they share a fixed sum. The entries off the diagonal are not 0."),
         Twin("own term only", partial(_jacobian, outer=0.0),
              "That would be the derivative if the denominator did not depend on the scores. It does."),
+        Twin("p(1-p) as a vector", partial(_jacobian, how="vector"),
+             "That is how each weight reacts to its own score, n numbers. Every weight reacts to every score: n times n numbers."),
+        Twin("other weights rise too", partial(_jacobian, how="plus beside the diagonal"),
+             "Beside the diagonal the sign is wrong: raising one score takes weight away from all the others."),
+        Twin("p_i(1-p_j) everywhere", partial(_jacobian, how="own and other"),
+             "A weight's own score and the score of another need different formulas: only the own score stands in the numerator too."),
+        Twin("softmax applied again", partial(_jacobian, how="again"),
+             "The input holds weights already. Another softmax makes them flatter."),
         Twin("sign flipped", partial(_jacobian, diagonal=-1.0, outer=1.0),
              "Raising a score raises its own weight: the diagonal must be positive."),
         Twin("product added", partial(_jacobian, outer=1.0),
