@@ -4,8 +4,8 @@ No test here makes an environment or uses the network, but for the last one (COU
 """
 
 import ast
-import importlib.util
 import hashlib
+import importlib.util
 import json
 import os
 import re

@@ -75,8 +75,8 @@ def _checked(exercise_id: str, answer: Any, more: tuple[Any, ...], seed: int | N
         return CheckResult(exercise.id, exercise.title, False, 0.0, exercise.points, stage, message, use=exercise.reference)
 
     if more:
-        return refuse("type", f"check takes the exercise and one answer: check({exercise.id!r}, {exercise.name}). You passed {1 + len(more)} "
-                              "answers.")
+        return refuse("type", f"check takes the exercise and one answer: check({exercise.id!r}, {exercise.name}). You passed "
+                              f"{1 + len(more)} answers.")
     if answer is exercise.reference and exercise.kind != "value":
         # The cell `f = check("…", f).use` puts our version under the learner's name: run twice, it would check ours.
         return refuse("not attempted", f"At the moment `{exercise.name}` is the course's own version: this cell put it there, so that "

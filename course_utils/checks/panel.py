@@ -105,7 +105,8 @@ class CheckResult:
         if picture:
             first = _first_difference(*picture)
             rows += ("<div style='display:flex;gap:1.6em;flex-wrap:wrap;margin-top:.5em'>"
-                     + "".join(_grid(name, item, first or [0] * item.dim()) for name, item in zip(("yours", "expected"), picture, strict=True))
+                     + "".join(_grid(name, item, first or [0] * item.dim())
+                               for name, item in zip(("yours", "expected"), picture, strict=True))
                      + "</div>")
         colour = COLOURS[self._state]
         return (f"<div style='{BOX.format(colour=colour)}'><div style='color:{colour};font-weight:600'>"

@@ -32,7 +32,8 @@ _PLAIN_WORDS = (
     ("leaf Variable that requires grad is being used in an in-place", "input changed in place",
      "Your code writes into its input. Make a new tensor instead."),
     ("modified by an inplace operation", "result changed in place",
-     "A tensor that the gradient still needs was overwritten after it was computed, by an assignment into it or an operation that ends in an "
+     "A tensor that the gradient still needs was overwritten after it was computed, by an assignment into it or an operation "
+     "that ends in an "
      "underscore. Make a new tensor instead."),
     ("unexpected keyword argument", "parameter renamed",
      "The check calls your answer with the parameter names of the stub. Keep them as they were: {signature}"),
@@ -105,8 +106,8 @@ def type_problem(seen: dict[str, Any], expected: Any, exercise: Exercise,
     if isinstance(expected, torch.Tensor):
         if kind == "tensor":
             if got.dtype in (torch.float16, torch.bfloat16):
-                return (f"Your result is {str(got.dtype).removeprefix('torch.')}: too coarse for the comparison. Keep the float32 that went "
-                        "in.", "half precision")
+                return (f"Your result is {str(got.dtype).removeprefix('torch.')}: too coarse for the comparison. Keep the float32 "
+                        "that went in.", "half precision")
             return None
         if kind == "number" and expected.dim() == 0 and same(torch.tensor(float(got)), expected):
             return ("The number is right, but it is a Python number; expected a tensor of shape (). With `.item()` no gradient can "

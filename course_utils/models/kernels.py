@@ -49,7 +49,7 @@ def gaussian_scores(query: Tensor, keys: Tensor, bandwidth: float, exclude_self:
     """``-distance² / (2 bandwidth²)``, ``(m, n)``, each row shifted so that its largest entry is 0 (nothing overflows)."""
     if not 0 < bandwidth < float("inf"):
         raise ValueError(f"bandwidth must be positive and finite, got {bandwidth}")
-    scores = -squared_distances(query, keys).double()
+    scores = -squared_distances(query.double(), keys.double())  # float32 overflows beyond 1e19
     scores = without_self(scores) if exclude_self else scores
     scores = scores - scores.max(dim=-1, keepdim=True).values
     return scores / bandwidth / bandwidth / 2

@@ -38,7 +38,8 @@ def _limits_with(**changes: str) -> dict[str, str]:
 
 LIMITS = Exercise(
     id="01.3", title="Predict: what the bandwidth does", name="prediction", kind="value", stars=1, minutes=5,
-    signature="prediction: dict of 4 words", choices=("nearest", "mean", "zero", "one", "not one"), oracle=_limits, reference=_limits(), draw=lambda seed: [Case("your four words", {})],
+    signature="prediction: dict of 4 words", choices=("nearest", "mean", "zero", "one", "not one"),
+    oracle=_limits, reference=_limits(), draw=lambda seed: [Case("your four words", {})],
     parts={"values": 2},
     twins=(
         Twin("the two limits swapped", _limits_with(small="mean", large="nearest"),
@@ -112,7 +113,8 @@ DICTIONARY = Exercise(
         Twin("always the hard lookup", partial(_dictionary, how="hard"),
              "That is the limit of temperature zero. A soft dictionary blends, and only a cold one comes close to picking."),
         Twin("overflow at low temperature", partial(_dictionary, how="overflow"),
-             "Scores divided by a small temperature are large, and their exponentials too large for float32. Take the softmax in one step: it "
+             "Scores divided by a small temperature are large, and their exponentials too large for float32. Take the softmax "
+             "in one step: it "
              "subtracts the largest score first."),
         Twin("also divided by the root of d", partial(_dictionary, how="root"),
              "That is the scaling of a later chapter. Here the temperature alone decides how sharp the lookup is."),
@@ -176,7 +178,8 @@ LOO = Exercise(
     reference=lambda keys, values, bandwidth: (kernels.leave_one_out(keys, values, bandwidth) - values).pow(2).mean(),
     fixed=lambda: [
         Case("two points", {"keys": torch.tensor([0.0, 1.0]), "values": torch.tensor([3.0, 5.0]), "bandwidth": 0.8}),
-        Case("points far apart for the bandwidth", {"keys": torch.tensor([0.0, 1.0, 2.2, 3.6]), "values": torch.tensor([0.0, 5.0, 1.0, 4.0]),
+        Case("points far apart for the bandwidth", {"keys": torch.tensor([0.0, 1.0, 2.2, 3.6]),
+             "values": torch.tensor([0.0, 5.0, 1.0, 4.0]),
              "bandwidth": 0.05}, part="far apart"),
         Case("two points at the same place", {"keys": torch.tensor([0.0, 1.0, 1.0, 2.2]), "values": torch.tensor([0.0, 5.0, 1.0, 4.0]),
              "bandwidth": 0.6}, part="far apart"),
@@ -185,18 +188,22 @@ LOO = Exercise(
     ],
     twins=(
         Twin("the point predicts itself", partial(_loo, how="kept"),
-             "Nothing is left out: a point at distance zero gives itself the largest weight, so the smallest bandwidth always wins. (A score of "
+             "Nothing is left out: a point at distance zero gives itself the largest weight, so the smallest bandwidth always "
+             "wins. (A score of "
              "0 does not remove it either: the exponential of 0 is 1.)"),
         Twin("left out after normalising", partial(_loo, how="zero after"),
              "You remove the point's own weight at the end, so the rest of its row no longer sums to 1 and predictions shrink towards "
              "zero. Remove it before the shares are computed."),
         Twin("excluded with a finite score", partial(_loo, how="finite"),
-             "A score of, say, -10 is small only while the others are larger. When all neighbours are far away, the point listens to itself "
+             "A score of, say, -10 is small only while the others are larger. When all neighbours are far away, the point "
+             "listens to itself "
              "again. Only minus infinity is below everything."),
         Twin("every point at distance 0 excluded", partial(_loo, how="duplicates"),
-             "Two measurements at the same place are two points. Leave out the point itself, by its number, not everything that lies where it lies."),
+             "Two measurements at the same place are two points. Leave out the point itself, by its number, not everything "
+             "that lies where it lies."),
         Twin("far points give 0/0", partial(_loo, how="kernel zeroed"),
-             "When all neighbours are far away their kernel values round to zero, and the row is divided by nothing. Exclude in the scores and let a "
+             "When all neighbours are far away their kernel values round to zero, and the row is divided by nothing. Exclude "
+             "in the scores and let a "
              "softmax do the rest."),
         Twin("only the point itself kept", partial(_loo, how="inverted"),
              "Your mask is the wrong way round: it removes all the others and keeps the point, so the error is 0."),

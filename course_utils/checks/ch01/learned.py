@@ -106,7 +106,8 @@ LEARNED = Exercise(
              "A plain tensor as an attribute is invisible to the optimiser."),
         Twin("w cut off from the gradient", _learned("detached"), "Nothing may stand between w and the result that stops gradients."),
         Twin("point never excluded", _learned("never excluded"),
-             "exclude_self has no effect: each point still predicts itself, and training would drive the width to zero. (A score of 0 is no "
+             "exclude_self has no effect: each point still predicts itself, and training would drive the width to zero. (A "
+             "score of 0 is no "
              "exclusion: it is the largest score this kernel has.)"),
         Twin("excluded after normalising", _learned("after"),
              "The own weight is removed when the shares are already computed, so rows sum to less than 1. Remove it from the scores."),
@@ -138,7 +139,8 @@ DOT = Exercise(
     twins=(
         Twin("norm of the keys left out", partial(_dot, norm=0.0),
              "Right only when all keys are equally long. Here they are not: a long key wins by its length, and the distance would "
-             "have held that against it. (One number for all keys together is the same as none: the softmax cancels it, like the query's own term.)"),
+             "have held that against it. (One number for all keys together is the same as none: the softmax cancels it, like "
+             "the query's own term.)"),
         Twin("norm of the keys added", partial(_dot, norm=0.5),
              "Expand the square and look at the sign of the key's own term."),
         Twin("one half missing", partial(_dot, norm=-1.0),

@@ -95,7 +95,8 @@ WEIGHTS = Exercise(
              "The weights grow with the distance: far points win. The exponent must be negative."),
         Twin("far queries give 0/0", partial(_weights, how="unsafe"),
              "Far from every key each kernel value rounds to zero, and zero divided by zero is NaN. Subtracting the "
-             "largest exponent of each row, not of the whole matrix, before exponentiating changes nothing else; a softmax does it for you."),
+             "largest exponent of each row, not of the whole matrix, before exponentiating changes nothing else; a softmax "
+             "does it for you."),
         Twin("a small number added to the sum", partial(_weights, how="epsilon"),
              "It avoids the division by zero, but far from every key the small number is all there is: the row no longer sums to 1."),
     ),

@@ -69,7 +69,8 @@ BUG = Exercise(
              "The bracket is right now, but the division has moved behind the softmax: the weights no longer sum to 1."),
         Twin("scaled by d_k", partial(_plain, how="d_k"), "The bracket is right now, but the square root has got lost."),
         Twin("not scaled", partial(_plain, how="scale lost"), "The bracket is right now, but the scaling has got lost on the way."),
-        Twin("values not projected", partial(_plain, how="no w_v"), "The tokens themselves are mixed. What is mixed should be their values."),
+        Twin("values not projected", partial(_plain, how="no w_v"),
+             "The tokens themselves are mixed. What is mixed should be their values."),
         Twin("no softmax", partial(_plain, how="no softmax"), "The softmax has gone altogether: raw scores mix the values."),
     ),
 )
@@ -152,9 +153,11 @@ MODULE = Exercise(
         Twin("scaled by d_model", _module("d_model"), "The dot product runs over d_k entries, after the projection."),
         Twin("scaled by d_v", _module("d_v"), "The width of the values plays no part in the scores."),
         Twin("not scaled", _module("unscaled"), "The scores are not divided by the root of d_k, the width after the projection."),
-        Twin("tokens mixed instead of values", _module("tokens mixed"), "The weights are right, but they mix the inputs. They should mix the values."),
+        Twin("tokens mixed instead of values", _module("tokens mixed"),
+             "The weights are right, but they mix the inputs. They should mix the values."),
         Twin("empty row gives the mean", _module("no policy"),
-             "A token that may look at nothing should get the output 0. With a large negative number instead of the policy of 03.2 it gets the "
+             "A token that may look at nothing should get the output 0. With a large negative number instead of the policy of "
+             "03.2 it gets the "
              "mean of everything forbidden."),
         Twin("scaled twice", _module("scaled twice"), "The function you call already scales; the module scales again."),
         Twin("mask ignored", _module("mask ignored"), "The mask is accepted and then dropped: hand it on."),

@@ -38,7 +38,8 @@ def _order() -> dict[str, str]:
 
 ORDER = Exercise(
     id="03.7", title="Predict: what shuffling does", name="prediction", kind="value", stars=2, minutes=6,
-    signature="prediction: dict of 5 words", choices=("unchanged", "shuffled along", "changed"), oracle=_order, reference=_order(), parts={"values": 2},
+    signature="prediction: dict of 5 words", choices=("unchanged", "shuffled along", "changed"),
+    oracle=_order, reference=_order(), parts={"values": 2},
     draw=lambda seed: [Case("your five words", {})],
     twins=(
         Twin("self-attention taken for invariant", {**_order(), "self-attention": "unchanged"},
@@ -54,7 +55,8 @@ ORDER = Exercise(
         Twin("causal taken for equivariant", {**_order(), "causal self-attention": "shuffled along"},
              "The mask stays in place while the tokens move, so a token that moves to the front loses what it could see."),
         Twin("self-attention taken to change", {**_order(), "self-attention": "changed"},
-             "Nothing in the formula knows the place of a token. Its output is the same wherever it stands; only the row it stands in moves."),
+             "Nothing in the formula knows the place of a token. Its output is the same wherever it stands; only the row it "
+             "stands in moves."),
         Twin("pairs taken to matter", {**_order(), "fixed query, pairs shuffled": "changed"},
              "Each value keeps its key, so each keeps its weight. A sum does not care in which order its terms come."),
         Twin("keys taken to move along", {**_order(), "fixed query, only keys shuffled": "shuffled along"},
