@@ -12,6 +12,7 @@ from course_utils.authoring import ledger
 from course_utils.authoring.errors import LedgerError, SourceError
 
 ROOT = Path(__file__).resolve().parents[1]
+MOVED = {"00-13": "08b"}  # BLEU is computed where there is something to score
 TABLE = "| id | chapter | what |\n|---|---|---|\n| 03-01 | 03 | a |\n| E-01 | 04 | b |\n"
 
 
@@ -22,7 +23,7 @@ def test_every_row_has_a_chapter() -> None:
     assert kinds == {"topic": 325, "E": 130, "C": 37, "Q": 27, "F": 24}
     for row, chapter in rows.items():
         if row[0].isdigit():
-            assert chapter.rstrip("ab") == row[:2], row
+            assert chapter.rstrip("ab") == row[:2] or MOVED.get(row) == chapter, row
 
 
 def test_rows_that_are_mentioned_exist() -> None:

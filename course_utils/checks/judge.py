@@ -139,6 +139,9 @@ def _examine_value(exercise: Exercise, got: Any, kind: str, expected: Any, found
 
 
 def _examine_numbers(exercise: Exercise, case: Case, got: Any, expected: Any, found) -> Finding | None:
+    if isinstance(expected, list) and all(isinstance(item, str) for item in expected):
+        return None if _same(exercise, got, expected) else found(
+            "values", f"Your result is {sentences.brief(got)}; expected {sentences.brief(expected)}.", got=got, expected=expected)
     pairs = list(zip(_flat(got), _flat(expected), strict=True))
     names = exercise.outputs if len(exercise.outputs) == len(pairs) else ("result",) * len(pairs)
     for name, (got_item, want) in zip(names, pairs, strict=True):

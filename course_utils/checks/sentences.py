@@ -79,7 +79,7 @@ def module_problem(problem: dict[str, Any], exercise: Exercise) -> str:
 
 
 def type_problem(seen: dict[str, Any], expected: Any, exercise: Exercise,
-                 same: Callable[[Any, Any], bool]) -> tuple[str, str] | None:
+                 same: Callable[[Any, Any], bool]) -> tuple[str, str | None] | None:
     """Message and mistake when the result is not of the kind that was asked for."""
     got, kind = seen["value"], seen["type"]
     if isinstance(got, dict) and "object" in got:
@@ -89,6 +89,9 @@ def type_problem(seen: dict[str, Any], expected: Any, exercise: Exercise,
             return ("Your function prints its result but returns None. Printing shows a number to a person; `return` "
                     "hands it to the code that called.", "prints instead of returning")
         return "Your function returns None: it ends without a `return` line.", "no return"
+    if isinstance(expected, list) and all(isinstance(item, str) for item in expected):
+        good = isinstance(got, list) and all(isinstance(item, str) for item in got)
+        return None if good else (f"Your function returns a {kind}; expected a list of strings.", "wrong type")
     if isinstance(expected, (list, tuple)):
         if kind.startswith(("tuple", "list")) and len(got) == len(expected):
             bad = [i for i, (g, w) in enumerate(zip(got, expected, strict=True)) if type(g) is not type(w)]
@@ -105,6 +108,8 @@ def type_problem(seen: dict[str, Any], expected: Any, exercise: Exercise,
         return f"Your function returns {found}; expected {len(expected)} tensors, separated by a comma.", "wrong number of results"
     if isinstance(expected, torch.Tensor):
         if kind == "tensor":
+            if expected.dtype is torch.bool and got.dtype is not torch.bool:
+                return f"Your result has numbers ({got.dtype}); expected booleans, True and False.", None
             if got.dtype in (torch.float16, torch.bfloat16):
                 return (f"Your result is {str(got.dtype).removeprefix('torch.')}: too coarse for the comparison. Keep the float32 "
                         "that went in.", "half precision")
