@@ -1,4 +1,4 @@
-"""The proof of every exercise, as DESIGN §4 asks: solutions and differently written answers score full marks, every
+"""The proof of every exercise, solutions and differently written answers score full marks, every
 twin is rejected and named, a blank is "not attempted", an exception is shown with the learner's own line.
 
 ``COURSE_CHAPTERS=03,08a`` restricts it to those chapters.

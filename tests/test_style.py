@@ -16,7 +16,7 @@ def test_ruff_is_clean():
 
 
 def test_rooms_keep_their_distance():
-    """A room of course_utils imports nothing that is built on top of it (DESIGN §2)."""
+    """A room of course_utils imports nothing that is built on top of it."""
     above = {"models": ("text", "training", "show", "checks", "grading", "authoring"), "text": ("models", "checks", "grading", "authoring"),
              "training": ("checks", "grading", "authoring"), "show": ("checks", "grading", "authoring"), "checks": ("grading", "authoring")}
     for room, others in above.items():
