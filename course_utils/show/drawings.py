@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from .figures import BLUE, GREEN, GREY, ORANGE, RED, panels
+from .figures import BLUE, GREEN, GREY, ORANGE, PALETTE, RED, panels
 
 
 def box(ax: Axes, x: float, y: float, text: str, colour: str = BLUE, width: float = 1.5, height: float = 0.62) -> None:
@@ -65,3 +68,52 @@ def scaled_dot_product() -> Figure:
         arrow(ax, start, end)
     ax.text(10.75, 1.75, "weights A (n, m)", fontsize=9, color=RED, va="center")
     return fig
+
+
+def multi_head(heads: int = 3) -> Figure:
+    """Several attentions side by side, concatenated and multiplied by the output projection, with shapes."""
+    fig, ax = sheet(14.6, 4.6, (8.6, 2.9))
+    colours = (BLUE, ORANGE, GREEN, RED)
+    middle = 2.2
+    box(ax, 1.0, middle, "Q, K, V from\nX  (n, d)", GREY, 1.8, 0.95)
+    for i in range(heads):
+        y = middle + 1.45 * ((heads - 1) / 2 - i)
+        colour, last = colours[i % 4], i == heads - 1
+        name = "h" if last else str(i + 1)
+        box(ax, 4.1, y, f"$W^Q_{name}\\; W^K_{name}\\; W^V_{name}$", colour, 2.3, 0.75)
+        box(ax, 7.4, y, f"head {name}\n(n, d_v)", colour, 1.9, 0.9)
+        for start, end in (((1.95, middle), (2.9, y)), ((5.3, y), (6.4, y)), ((8.4, y), (9.4, middle))):
+            arrow(ax, start, end, colour)
+        if last and heads > 1:
+            ax.text(4.1, y + 0.72, "⋮", ha="center", va="center", fontsize=11, color=GREY)
+            ax.text(7.4, y + 0.72, "⋮", ha="center", va="center", fontsize=11, color=GREY)
+    box(ax, 10.3, middle, "Concat\n(n, h·d_v)", GREY, 1.7, 0.95)
+    box(ax, 13.2, middle, "× $W^O$\n(n, d)", RED, 1.5, 0.95)
+    arrow(ax, (11.2, middle), (12.4, middle))
+    return fig
+
+
+def head_view(ax: Axes, weights: Any, rows: Sequence[str], columns: Sequence[str], only: int | None = None) -> None:
+    """Lines from every query on the left to the keys on the right, a colour a head, as thick as the weight.
+
+    ``weights``: ``(num_heads, query, key)``; ``only`` keeps the lines of one query. Weights below 0.05 draw no line.
+    Raises ValueError when labels and weights do not fit.
+    """
+    heads, n, m = weights.shape
+    if (len(rows), len(columns)) != (n, m):
+        raise ValueError(f"{len(rows)} and {len(columns)} labels for weights of shape {tuple(weights.shape)}")
+    ax.set(xlim=(-0.55, 1.6), ylim=(max(n, m) - 0.4, -1.1))
+    ax.axis("off")
+    for x, labels, side, name in ((0, rows, "right", "query"), (1, columns, "left", "key")):
+        ax.text(x, -0.8, name, ha=side, color=GREY, fontsize=9)
+        for y, word in enumerate(labels):
+            strong = only is None or x == 1 or y == only
+            ax.text(x - 0.03 if x == 0 else x + 0.03, y, word, ha=side, va="center", fontsize=9, color="black" if strong else GREY)
+    for head in range(heads):
+        ax.text(1.5, 0.6 * head - 0.1, f"head {head}", fontsize=8, ha="right", va="center", color=PALETTE[head % len(PALETTE)])
+        shift = 0.16 * (head - (heads - 1) / 2)
+        for i in range(n) if only is None else [only]:
+            for j in range(m):
+                if (weight := float(weights[head, i, j])) >= 0.05:
+                    ax.plot([0, 1], [i + shift, j + shift], color=PALETTE[head % len(PALETTE)], linewidth=3.2 * weight,
+                            alpha=0.35 + 0.6 * weight, solid_capstyle="round")
