@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as course.py does; must stand before torch is imported
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):

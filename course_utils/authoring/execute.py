@@ -96,6 +96,7 @@ def kernel_environment(kind: str, root: Path) -> dict[str, str]:
         COURSE_BUILD="1",
         COURSE_PROGRESS="off",
         PYTHONHASHSEED="0",
+        OMP_WAIT_POLICY=env.get("OMP_WAIT_POLICY", "passive"),  # as course.py sets it for learners
         PYTHONPATH=os.pathsep.join(paths),
     )
     if kind == SOLUTION:
