@@ -174,6 +174,7 @@ def test_interrupting_a_check(monkeypatch):
     started = time.monotonic()
     result = examine(BY_ID["01.1"], slow)
     assert "You stopped" in result.message and time.monotonic() - started < 5
+    assert not [t for t in threading.enumerate() if "work" in t.name], "the answer goes on in the background"
 
 
 @pytest.mark.parametrize("where", ["closure", "default", "object", "torch._C"])

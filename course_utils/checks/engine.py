@@ -96,7 +96,7 @@ def examine(exercise: Exercise, answer: Any = _MISSING, seed: int | None = None)
         stage, message, mistake = wrong
         return CheckResult(exercise.id, exercise.title, False, 0.0, exercise.points, stage, message, use=exercise.reference,
                            mistake=mistake)
-    with neutral_torch():
+    with neutral_torch(), torch.random.fork_rng(devices=[]):  # an oracle may build a layer
         cases = exercise.cases(seeds)
         verdict, (stage, message, mistake) = _run(exercise, answer, cases)
     result = CheckResult(exercise.id, exercise.title, False, 0.0, exercise.points, stage, message,

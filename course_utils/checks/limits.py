@@ -19,13 +19,13 @@ class Abandoned(RuntimeError):
     """The answer would not stop even when told to; it goes on in the background."""
 
 
-def _stop(thread: threading.Thread) -> bool:
+def _stop(thread: threading.Thread, done: threading.Event) -> bool:
     """Ask a thread to stop, again and again for a while; True when it did."""
     until = time.monotonic() + GRACE
-    while thread.is_alive() and time.monotonic() < until:
+    while not done.is_set() and time.monotonic() < until:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(TimeIsUp))
-        thread.join(0.05)
-    return not thread.is_alive()
+        done.wait(0.05)
+    return done.is_set()
 
 
 def run_with_limit(function: Callable[[], Any], seconds: float) -> Any:
@@ -36,24 +36,27 @@ def run_with_limit(function: Callable[[], Any], seconds: float) -> Any:
     Signals would be simpler but do not exist on Windows and only reach the main thread.
     """
     box: dict[str, Any] = {}
+    done = threading.Event()  # and not Thread.join, which loses track of a thread when it is interrupted (bpo-45274)
 
     def work() -> None:
         try:
             box["value"] = function()
         except BaseException as error:
             box["error"] = error  # raised again in the calling thread
+        finally:
+            done.set()
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     until = time.monotonic() + seconds
     try:
-        while thread.is_alive() and time.monotonic() < until:
-            thread.join(0.1)  # in slices: a long wait cannot be interrupted on Windows
+        while not done.is_set() and time.monotonic() < until:
+            done.wait(0.1)  # in slices: a long wait cannot be interrupted on Windows
     except KeyboardInterrupt:
-        _stop(thread)
+        _stop(thread, done)
         raise
-    if thread.is_alive():
-        if not _stop(thread):
+    if not done.is_set():
+        if not _stop(thread, done):
             raise Abandoned(f"still running {seconds + GRACE:.0f} s later")
         raise box.get("error", TimeIsUp())  # with its traceback: it tells in which line the time went
     if "error" in box:
