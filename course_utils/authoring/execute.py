@@ -12,6 +12,7 @@ from typing import Any
 
 from jupyter_client.kernelspec import NoSuchKernel
 from jupyter_client.utils import ensure_async
+from jupyter_core.utils import ensure_event_loop
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
@@ -122,11 +123,25 @@ def execute(chapter: Chapter, kind: str, package: str, root: Path, timeout: floa
     )
     try:
         with client.setup_kernel(env=kernel_environment(kind, root)):
-            _run_cells(client, chapter, kind, machine_paths(root))
+            try:
+                _run_cells(client, chapter, kind, machine_paths(root))
+            except KeyboardInterrupt:
+                _drop_tasks()
+                raise
     except (NoSuchKernel, RuntimeError) as error:
         raise BuildError(f"{chapter.number} ({kind}): the kernel did not start: {error}") from None
     nb.metadata = metadata  # without live widgets and without the kernel's details
     return nb
+
+
+def _drop_tasks() -> None:
+    """End what Ctrl-C left waiting for the kernel, so that the kernel's end is no news to anybody."""
+    loop = ensure_event_loop()
+    loop.set_exception_handler(lambda _loop, _context: None)
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    loop.run_until_complete(asyncio.wait(tasks, timeout=5) if tasks else asyncio.sleep(0))
 
 
 def _run_cells(client: PatientClient, chapter: Chapter, kind: str, folders: list[str]) -> None:
