@@ -13,13 +13,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .dropout import dropout as drop
+
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     """Softmax over the last axis among the permitted entries; a fully masked row becomes zeros, not NaN."""
     if mask is None:
         return torch.softmax(scores, dim=-1)
-    mask = mask.expand(scores.shape)  # before any(): a mask of one number must not look like a row
+    mask = mask.expand(*mask.shape[:-1], scores.shape[-1])  # before any(): a mask of one number must not look like a row
     empty = ~mask.any(dim=-1, keepdim=True)
+    if mask.device.type == "cpu" and not empty.any():
+        return torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)
     # An empty row is opened for the softmax and emptied afterwards: -inf everywhere would make NaN gradients.
     scores = scores.masked_fill(~(mask | empty), -torch.inf)
     return torch.softmax(scores, dim=-1).masked_fill(empty, 0.0)
@@ -55,17 +59,25 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor,
     return weights @ value, weights
 
 
-def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-    """The same output by PyTorch's fused kernel, which never stores the weights; same mask policy."""
+def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: float = 0.0) -> Tensor:
+    """The same output by PyTorch's fused kernel, which never stores the weights; same mask policy.
+
+    ``dropout`` drops weights with this probability (the caller passes 0 outside training).
+    """
     check_widths(query, key, value, mask)
     if query.dim() == key.dim() == value.dim() == 3:  # without a head axis PyTorch's CPU falls back to a slow path
         heads = mask[:, None] if mask is not None and mask.dim() == 3 else mask
-        return attention(query[:, None], key[:, None], value[:, None], heads)[:, 0]
+        return attention(query[:, None], key[:, None], value[:, None], heads, dropout)[:, 0]
+    if dropout and query.device.type == "cpu":  # PyTorch's fused kernel for the CPU knows no dropout
+        weights = masked_softmax((query / math.sqrt(query.shape[-1])) @ key.mT, mask)
+        return drop(weights, dropout) @ value
     if mask is None:
-        return F.scaled_dot_product_attention(query, key, value)
+        return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout)
     mask = mask.expand(*mask.shape[:-2], query.shape[-2], key.shape[-2])
     empty = ~mask.any(dim=-1, keepdim=True)
-    output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask | empty)
+    if mask.device.type == "cpu" and not empty.any():  # the usual case costs nothing more (a GPU would have to wait for the answer)
+        return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
+    output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask | empty, dropout_p=dropout)
     return output.masked_fill(empty, 0.0)
 
 

@@ -33,19 +33,55 @@ def merge_heads(x: Tensor) -> Tensor:
     return x.transpose(-3, -2).flatten(-2)
 
 
+class KeyValueCache:
+    """Keys and values of the tokens so far, ``(batch, num_heads, tokens, head_dim)``, of one attention layer."""
+
+    def __init__(self) -> None:
+        self.keys: Tensor | None = None
+        self.values: Tensor | None = None
+
+    def __len__(self) -> int:
+        return 0 if self.keys is None else self.keys.shape[-2]
+
+    def both(self) -> tuple[Tensor, Tensor]:
+        """Keys and values; ValueError while there are none."""
+        if self.keys is None or self.values is None:
+            raise ValueError("the cache is empty")
+        return self.keys, self.values
+
+    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Put new tokens behind the old ones; returns all of them. ValueError when the batch is another one."""
+        if self.keys is not None and self.values is not None:
+            if len(keys) != len(self.keys):
+                raise ValueError(f"the cache holds {len(self.keys)} sentences, the new tokens belong to {len(keys)}")
+            keys, values = torch.cat([self.keys, keys], dim=-2), torch.cat([self.values, values], dim=-2)
+        self.keys, self.values = keys, values
+        return keys, values
+
+    def reorder(self, rows: Tensor) -> None:
+        """Keep these rows of the batch, in this order: beams that go on, sentences that are not finished."""
+        if self.keys is not None and self.values is not None:
+            self.keys, self.values = self.keys[rows], self.values[rows]
+
+
 class MultiHeadAttention(nn.Module):
     """Multi-head attention with ``head_dim = d_model / num_heads``; one matrix product makes all queries, keys and values.
 
     ``forward(query, key=None, value=None, mask=None)``: query ``(batch, n, d_model)``; key and value ``(batch, m, d_model)``.
     Without key it is self-attention, without value the values come from the key. Mask: broadcastable to
     ``(batch, n, m)``, the same for all heads, or four axes for ``(batch, num_heads, n, m)``. Returns ``(batch, n, d_model)``.
+    ``dropout`` is the probability with which training drops an attention weight.
+    With a ``cache`` self-attention appends the new tokens' keys and values to those kept and looks at all of them;
+    cross-attention makes those of its memory once and keeps them.
     Raises ValueError, naming the numbers, for sizes that do not fit.
     """
 
-    def __init__(self, d_model: int, num_heads: int, bias: bool = True):
+    def __init__(self, d_model: int, num_heads: int, bias: bool = True, dropout: float = 0.0):
         super().__init__()
+        if not 0 <= dropout < 1:
+            raise ValueError(f"dropout={dropout} must be at least 0 and below 1")
         self.head_dim = head_dim(d_model, num_heads)
-        self.d_model, self.num_heads = d_model, num_heads
+        self.d_model, self.num_heads, self.dropout = d_model, num_heads, dropout
         self.w_qkv = nn.Linear(d_model, 3 * d_model, bias=bias)  # rows: queries of all heads, then keys, then values
         self.w_o = nn.Linear(d_model, d_model, bias=bias)
         for block in self.w_qkv.weight.detach().chunk(3):  # three square layers, not one flat one
@@ -55,10 +91,20 @@ class MultiHeadAttention(nn.Module):
             nn.init.zeros_(self.w_o.bias)
 
     def forward(self, query: Tensor, key: Tensor | None = None, value: Tensor | None = None,
-                mask: Tensor | None = None) -> Tensor:
+                mask: Tensor | None = None, cache: KeyValueCache | None = None) -> Tensor:
         """Output ``(batch, n, d_model)``."""
-        q, k, v = self.project(query, key, value)  # each (batch, num_heads, tokens, head_dim)
-        return self.w_o(merge_heads(attention(q, k, v, self._for_heads(mask, q, k))))
+        if cache is None:
+            q, k, v = self.project(query, key, value)  # each (batch, num_heads, tokens, head_dim)
+        elif key is None:
+            q, k, v = self.project(query)
+            k, v = cache.append(k, v)
+        elif len(cache):
+            q, k, v = self.project_query(query), *cache.both()
+        else:
+            q, k, v = self.project(query, key, value)
+            cache.append(k, v)
+        dropout = self.dropout if self.training else 0.0
+        return self.w_o(merge_heads(attention(q, k, v, self._for_heads(mask, q, k), dropout)))
 
     def weights(self, query: Tensor, key: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
         """Attention weights ``(batch, num_heads, n, m)``, for looking at; the fused kernel does not keep them."""
@@ -85,6 +131,11 @@ class MultiHeadAttention(nn.Module):
         q, k, v = (split_heads(part, self.num_heads) for part in parts)
         return q, k, v
 
+    def project_query(self, query: Tensor) -> Tensor:
+        """Queries alone, ``(batch, num_heads, n, head_dim)``."""
+        bias = None if self.w_qkv.bias is None else self.w_qkv.bias[: self.d_model]
+        return split_heads(F.linear(query, self.w_qkv.weight[: self.d_model], bias), self.num_heads)
+
     @staticmethod
     def _for_heads(mask: Tensor | None, q: Tensor, k: Tensor) -> Tensor | None:
         if mask is None:
@@ -106,7 +157,7 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"key and value of widths {other.kdim} and {other.vdim} instead of {other.embed_dim} are not supported")
         if other.bias_k is not None or other.add_zero_attn:
             raise ValueError("add_bias_kv and add_zero_attn are not supported")
-        copy = cls(other.embed_dim, other.num_heads, bias=other.in_proj_bias is not None)
+        copy = cls(other.embed_dim, other.num_heads, bias=other.in_proj_bias is not None, dropout=other.dropout)
         with torch.no_grad():
             copy.w_qkv.weight.copy_(other.in_proj_weight)
             copy.w_o.weight.copy_(other.out_proj.weight)
