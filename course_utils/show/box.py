@@ -1,0 +1,43 @@
+"""Something to type into: a line of text and sliders, answered at once; a refusal is shown and nothing typed is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+
+def reply(answer: Callable[..., str], text: str, **settings: Any) -> str:
+    """What the box shows: the answer, or the sentence of a ValueError behind a cross."""
+    try:
+        return answer(text, **settings)
+    except ValueError as error:
+        return f"✗ {error}"
+
+
+def type_and_see(answer: Callable[..., str], text: str, label: str = "text", **choices: Sequence[Any]) -> None:
+    """Print the answer to ``text`` with the first choice of everything, then offer a text field and a slider a choice.
+
+    ``answer(text, **settings)`` returns what is to be shown; a ValueError it raises is shown as a sentence. The field answers
+    while one types and keeps what was typed. Choices are lists, or ``(start, list)`` as in ``explore``.
+    """
+    import ipywidgets
+    from IPython.display import display
+
+    choices = {name: values if isinstance(values, tuple) else (values[0], values) for name, values in choices.items()}
+    first = {name: start for name, (start, _) in choices.items()}
+    print(f"{label}: {text}\n{reply(answer, text, **first)}")
+    field = ipywidgets.Text(value=text, description=label, layout={"width": "44em"}, style={"description_width": "initial"})
+    sliders = {name: ipywidgets.SelectionSlider(options=list(values), value=start, description=name.replace("_", " "),
+                                                continuous_update=False) for name, (start, values) in choices.items()}
+    shown = ipywidgets.HTML()
+
+    def update(_: Any = None) -> None:
+        import html
+
+        said = reply(answer, field.value, **{name: slider.value for name, slider in sliders.items()})
+        shown.value = f"<pre>{html.escape(said)}</pre>"
+
+    for widget in (field, *sliders.values()):
+        widget.observe(update, "value")
+    update()
+    display(ipywidgets.VBox([field, *sliders.values(), shown]))

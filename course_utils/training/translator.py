@@ -1,0 +1,115 @@
+"""The small translator of number words that chapter 08b decodes with: English -> German, trained once and kept.
+
+    python -m course_utils.training.translator [--steps 600]     writes translator.safetensors beside this file
+
+Numbers below 100,000; every one that is tested here was never trained on. Weights are kept in 16 bits, the two vocabularies in
+the file's metadata. Two layers of either kind, pre-norm, no dropout, output matrix shared with the target embedding.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from ..models.encoder_decoder import Translator, TranslatorConfig
+from ..text.numbers import number_pairs
+from ..text.vocabulary import BOS_ID, EOS_ID, Vocabulary, pad
+from .decoding import greedy
+from .loop import fit
+from .schedules import token_loss
+
+FILE = Path(__file__).with_name("translator.safetensors")
+LIMIT, TRAINED, HELD_OUT = 100_000, 11_000, 1_000
+MAX_LEN = 32
+Pairs = list[tuple[list[str], list[str]]]
+
+
+def split_numbers() -> tuple[list[int], list[int]]:
+    """``(training, held_out)`` numbers below 100,000, without a common one, the same on every machine."""
+    drawn = random.Random(0).sample(range(LIMIT), TRAINED + HELD_OUT)
+    return drawn[HELD_OUT:], drawn[:HELD_OUT]
+
+
+def encode_pairs(pairs: Pairs, source: Vocabulary, target: Vocabulary) -> tuple[Tensor, Tensor]:
+    """Padded ids: sources ``(batch, m)``, targets with ``<bos>`` and ``<eos>`` ``(batch, n)``."""
+    return pad([source.encode(a) for a, _ in pairs]), pad([target.encode(b, bos=True, eos=True) for _, b in pairs])
+
+
+def exact(model: Translator, pairs: Pairs, source: Vocabulary, target: Vocabulary) -> float:
+    """Share of pairs whose greedy translation is right to the last token."""
+    ids = pad([source.encode(a) for a, _ in pairs])
+    found = greedy(model, ids, BOS_ID, EOS_ID, MAX_LEN - 2)
+    return sum(target.decode(row) == b for row, (_, b) in zip(found, pairs, strict=True)) / len(pairs)
+
+
+def train(width: int = 64, steps: int = 600, seed: int = 0, lr: float = 4e-3) -> tuple[Translator, Vocabulary, Vocabulary]:
+    """Train from scratch: model and vocabularies, ready to use. Vocabularies come from the training numbers alone."""
+    pairs = number_pairs(split_numbers()[0], ("en", "de"))
+    source, target = (Vocabulary([sorted({token for pair in pairs for token in pair[side]})]) for side in (0, 1))
+    torch.manual_seed(seed)
+    config = TranslatorConfig(width, 4, 4 * width, 2, 0.0, norm_place="pre", source_vocab=len(source), target_vocab=len(target),
+                              max_len=MAX_LEN, tie="output")
+    model, generator = Translator(config), torch.Generator().manual_seed(seed)
+    sources, targets = encode_pairs(pairs, source, target)
+
+    def loss() -> Tensor:
+        rows = torch.randint(len(pairs), (128,), generator=generator)
+        return token_loss(model(sources[rows], targets[rows, :-1]), targets[rows, 1:])
+
+    fit(model, loss, steps, lr, "number translator", schedule=lambda s: min(s / 50, 1.0) * max(0.02, 1 - s / steps))
+    return model.eval(), source, target
+
+
+def save(model: Translator, source: Vocabulary, target: Vocabulary, path: Path = FILE) -> None:
+    """Write weights (16 bits), configuration and vocabularies into one safetensors file."""
+    from safetensors.torch import save_file
+
+    state = {name: value.half().contiguous() for name, value in model.state_dict().items() if name != "output.weight"}
+    metadata = {"config": json.dumps(asdict(model.config)), "source": json.dumps(source.tokens[4:]),
+                "target": json.dumps(target.tokens[4:]), "command": "python -m course_utils.training.translator"}
+    save_file(state, path, metadata)
+
+
+def load_translator(path: str | Path = FILE) -> tuple[Translator, Vocabulary, Vocabulary]:
+    """The committed model, in 32 bits and evaluation mode, with its source and target vocabulary.
+
+    Raises ValueError, naming the parameters, when names or shapes in the file are not those of the model.
+    """
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata() or {}
+        if not {"config", "source", "target"} <= set(metadata):
+            raise ValueError(f"{path} holds no translator: its metadata are {sorted(metadata)}")
+        state = {name: file.get_tensor(name).float() for name in file.keys()}
+    model = Translator(TranslatorConfig(**json.loads(metadata["config"])))
+    wanted = {name: tuple(value.shape) for name, value in model.state_dict().items() if name != "output.weight"}
+    found = {name: tuple(value.shape) for name, value in state.items()}
+    if wrong := sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name)):
+        raise ValueError(f"{path} belongs to another model: {wrong[0]} is {found.get(wrong[0])}, expected {wanted.get(wrong[0])}")
+    source, target = (Vocabulary([json.loads(metadata[side])]) for side in ("source", "target"))
+    if (len(source), len(target)) != (model.config.source_vocab, model.config.target_vocab):
+        raise ValueError(f"{path}: vocabularies of {len(source)} and {len(target)} tokens do not fit {model.config}")
+    model.load_state_dict(state | {"output.weight": state["target_embedding.weight"]})
+    return model.eval(), source, target
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Train the number translator and write translator.safetensors.")
+    parser.add_argument("--width", type=int, default=64)
+    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    save(*train(options.width, options.steps, options.seed))
+    share = exact(*(found := load_translator())[:1], number_pairs(split_numbers()[1]), *found[1:])
+    print(f"{share:.1%} of {HELD_OUT} held-out numbers exact; {FILE.name}: {FILE.stat().st_size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

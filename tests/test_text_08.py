@@ -1,0 +1,389 @@
+"""The translation data: number words, everyday sentences, vocabulary and batches, a real bitext."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import subprocess
+import sys
+import unicodedata
+import zipfile
+from collections import Counter
+from email.message import Message
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import Request
+
+import pytest
+import torch
+
+from course_utils.text import bitext, everyday, numbers, vocabulary
+from course_utils.text.bitext import BitextSource, fetch_bitext, read_bitext
+from course_utils.text.vocabulary import Vocabulary, batches, characters, pad, words
+
+# ---------------------------------------------------------------- number words
+
+UNITS = {
+    "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+          "eighteen nineteen",
+    "de": "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn "
+          "achtzehn neunzehn",
+    "fr": "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize",
+    "es": "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete dieciocho "
+          "diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete veintiocho veintinueve",
+}
+TENS = {
+    "en": "twenty thirty forty fifty sixty seventy eighty ninety", "de": "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
+    "fr": "vingt trente quarante cinquante soixante", "es": "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
+}
+HUNDREDS = "ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos".split()
+VALUES = {lang: {**{w: i for i, w in enumerate(UNITS[lang].split())}, **{w: 10 * i for i, w in enumerate(TENS[lang].split(), 2)}}
+          for lang in UNITS}
+VALUES["de"]["ein"] = VALUES["fr"]["une"] = VALUES["es"]["un"] = 1
+VALUES["es"] |= {"cien": 100, "veintiún": 21} | {w: 100 * i for i, w in enumerate(HUNDREDS, 1)}
+SCALE = {"hundred": 100, "hundert": 100, "cent": 100, "cents": 100}
+
+
+def value(tokens: list[str], language: str) -> int:
+    """Read number words back: written without the library, from the grammar of the four languages."""
+    total = part = 0
+    before = ""
+    for token in tokens:
+        if token in ("and", "und", "et", "y"):
+            continue
+        if token in ("thousand", "tausend", "mille", "mil"):
+            total, part = max(part, 1) * 1000, 0
+        elif token in SCALE:
+            part = max(part, 1) * 100
+        elif token in ("vingt", "vingts") and before == "quatre":
+            part += 76  # four is counted already
+        else:
+            part += VALUES[language][token]
+        before = token
+    return total + part
+
+
+def test_german_pieces_give_back_every_word_and_its_number():
+    pytest.importorskip("num2words")
+    seen = set()
+    for n in range(100_000):
+        word = numbers.number_words(n, "de")
+        pieces = numbers.split_german(word)
+        assert "".join(pieces) == word and value(pieces, "de") == n, (n, pieces)
+        seen.update(pieces)
+    assert len(seen) == 32 and seen == set(numbers._GERMAN)
+
+
+@pytest.mark.parametrize("language", numbers.LANGUAGES)
+def test_number_tokens_are_read_back(language):
+    pytest.importorskip("num2words")
+    sample = [*range(2_300), *range(20_900, 22_200), *range(99_000, 102_000, 7), *range(0, 1_000_000, 997), 999_999]
+    tokens = {n: numbers.number_tokens(n, language) for n in sample}
+    assert [n for n in sample if value(tokens[n], language) != n] == []
+    sizes = {"en": 31, "de": 32, "fr": 27, "es": 51}
+    assert len({t for found in tokens.values() for t in found}) == sizes[language]
+    assert not [t for found in tokens.values() for t in found if not t.isalpha()]
+
+
+def test_number_words_of_note():
+    pytest.importorskip("num2words")
+    assert numbers.number_tokens(321, "de") == "drei hundert ein und zwanzig".split()
+    assert numbers.number_tokens(1_234, "en") == "one thousand two hundred and thirty four".split()
+    assert numbers.number_tokens(97, "fr") == "quatre vingt dix sept".split()
+    assert numbers.number_words(101_000, "de") == "einhunderteintausend"  # the library alone says "einstausend"
+    assert [numbers.number_words(n, "es") for n in (21_000, 31_000, 101_000)] == ["veintiún mil", "treinta y un mil", "ciento un mil"]
+    assert numbers.number_pairs([21], ("de", "fr")) == [(["ein", "und", "zwanzig"], ["vingt", "et", "un"])]
+    assert len(numbers.number_pairs(12)) == 12
+
+
+def test_numbers_without_the_library(monkeypatch):
+    monkeypatch.setitem(sys.modules, "num2words", None)
+    with pytest.raises(ModuleNotFoundError, match="pip install num2words"):
+        numbers.number_words(3)
+
+
+@pytest.mark.parametrize("total, seed", [(10, 0), (1_000, 1), (100_000, 2)])
+def test_number_split_is_disjoint_complete_and_repeatable(total, seed):
+    found = numbers.split(total, seed=seed)
+    assert found == numbers.split(total, seed=seed) != numbers.split(total, seed=seed + 1)
+    assert found == numbers.split(list(range(total))[::-1], seed=seed)  # the order in which numbers are given does not matter
+    assert [len(part) for part in found] == [total - 2 * (total // 10), total // 10, total // 10]
+    assert sorted(n for part in found for n in part) == list(range(total))  # each number once: nothing is shared, nothing lost
+
+
+# ---------------------------------------------------------------- everyday sentences
+
+PAIRS = everyday.pairs()
+
+
+def test_the_everyday_file_is_well_formed():
+    assert len(PAIRS) >= 430 and {("I have a cat.", "我有一只猫。"), ("Why do we work?", "我们为什么工作？")} <= set(PAIRS)
+    for side in (0, 1):
+        assert [s for s, n in Counter(pair[side].lower() for pair in PAIRS).items() if n > 1] == []
+    assert [s for s, n in Counter(re.sub(r"\W", "", english.lower()) for english, _ in PAIRS).items() if n > 1] == []
+    for english, chinese in PAIRS:
+        assert english == " ".join(english.split()) and re.fullmatch(r"[A-Z][A-Za-z', ]*[.?!]", english), english
+        assert 2 <= len(re.findall(r"[A-Za-z']+", english)) <= 8, english
+        assert re.fullmatch(r"[\u4e00-\u9fff，]+[。？！]", chinese), chinese  # no ASCII, no space, no half-width mark
+        assert unicodedata.normalize("NFC", chinese) == chinese
+        assert {".": "。", "?": "？", "!": "！"}[english[-1]] == chinese[-1], (english, chinese)
+
+
+def test_everyday_words_recur():
+    english = Counter(w for pair in PAIRS for w in set(words(pair[0])))
+    chinese = Counter(c for pair in PAIRS for c in set(characters(pair[1])))
+    assert len(english) <= 470 and min(english.values()) >= 2 and sum(n >= 3 for n in english.values()) >= 0.95 * len(english)
+    assert len(chinese) <= 430 and sum(n >= 3 for n in chinese.values()) >= 0.85 * len(chinese)
+
+
+def test_held_out_sentences_are_new_but_their_pieces_are_not():
+    train, apart = everyday.split()
+    assert len(apart) == 40 and apart == everyday.held_out() and sorted(train + apart) == sorted(PAIRS)
+    for side in (0, 1):
+        assert {pair[side] for pair in train}.isdisjoint(pair[side] for pair in apart)
+    english = Counter(w for pair in train for w in set(words(pair[0])))
+    chinese = Counter(c for pair in train for c in set(characters(pair[1])))
+    for pair in apart:
+        assert min(english[w] for w in words(pair[0])) >= 2 and min(chinese[c] for c in characters(pair[1])) >= 2
+    assert {"I have a cat.", "Why do we work?"} <= {pair[0] for pair in train}
+    strict = everyday.split(20, at_least=6)[0]
+    assert len(strict) == len(PAIRS) - 20
+
+
+# ---------------------------------------------------------------- vocabulary and batches
+
+
+def test_words_and_characters():
+    assert words("I don't know, Anna!") == ["i", "don't", "know", ",", "anna", "!"]
+    assert words("Grüße  an_alle 3x… ") == ["grüße", "an", "_", "alle", "3x", "…"]
+    assert characters("我有 一只猫。\n") == list("我有一只猫。")
+
+
+def test_vocabulary():
+    vocab = Vocabulary([["b", "a"], ["b", "c"], ["a", "b"]], min_count=2)
+    assert vocab.tokens == ("<pad>", "<bos>", "<eos>", "<unk>", "b", "a") and len(vocab) == 6
+    assert "a" in vocab and "<eos>" in vocab and "c" not in vocab and 3 not in vocab
+    assert vocab.encode(["a", "c", "b"]) == [5, 3, 4] and vocab.encode(["a"], bos=True, eos=True) == [1, 5, 2] and vocab.encode([]) == []
+    assert vocab.decode([1, 5, 3, 4, 2, 5, 0]) == ["a", "<unk>", "b"] == vocab.decode(torch.tensor([1, 5, 3, 4, 2]))
+    for first, second in PAIRS:
+        for tokens in (words(first), characters(second)):
+            own = Vocabulary([tokens])
+            assert own.decode(own.encode(tokens, bos=True, eos=True)) == tokens
+
+
+def test_pad():
+    assert pad([[1, 2, 3], [], [4]]).tolist() == [[1, 2, 3], [0, 0, 0], [4, 0, 0]]
+    assert pad([[1], [2, 3]], value=-100).tolist() == [[1, -100], [2, 3]] and pad([[1]]).dtype == torch.long
+
+
+@pytest.mark.parametrize("by_length", [False, True])
+def test_batches_hold_every_pair_once(by_length):
+    pairs = [([i] * (1 + i * 7 % 11), [i, 100] * (1 + i * 5 % 9)) for i in range(1, 38)]
+
+    def epoch(number: int, seed: int = 0, **options):
+        return list(batches(pairs, 5, seed, epoch=number, by_length=by_length, **options))
+
+    def rows(found):
+        return [([i for i in s if i], [i for i in t if i]) for source, target in found
+                for s, t in zip(source.tolist(), target.tolist(), strict=True)]
+
+    first, again, second = rows(epoch(0)), rows(epoch(0)), rows(epoch(1))
+    assert first == again != second and rows(epoch(0, seed=1)) != first
+    assert sorted(first) == sorted(second) == sorted(pairs)
+    for source, target in epoch(0):
+        assert source.dtype == target.dtype == torch.long and len(source) == len(target) <= 5
+        assert (source != 0).any(0).all() and (target != 0).any(0).all()  # no column of padding alone
+    assert len(epoch(0)) == 8 and [len(s) for s, _ in epoch(0, drop_last=True)] == [5] * 7
+    if not by_length:
+        assert rows(epoch(0, shuffle=False)) == pairs
+
+
+def test_batches_by_length_pad_less():
+    pairs = [([1] * n, [1] * n) for n in range(1, 200)]
+    waste = [sum(int((t == 0).sum()) for _, t in batches(pairs, 16, by_length=flag)) for flag in (False, True)]
+    assert waste[1] < waste[0] / 5
+
+
+# ---------------------------------------------------------------- a real bitext
+
+URL = "https://data.example/sets/pairs.tsv"
+TEXT = "Go.\t走。\tlicence\nI see a cat.\t我看见一只猫。\n\nOne two three four five.\t一二三四五。\r\n".encode()
+
+
+def source(data: bytes, url: str = URL, member: str | None = None) -> BitextSource:
+    return BitextSource(url, hashlib.sha256(data).hexdigest(), member)
+
+
+class Web:
+    """Stands in for the network: returns the bytes, counts the calls."""
+
+    def __init__(self, data: bytes, promised: int | None = None) -> None:
+        self.data, self.promised, self.calls = data, promised, []
+
+    def __call__(self, url: str) -> io.BytesIO:
+        self.calls.append(url)
+        stream = io.BytesIO(self.data)
+        stream.headers = Message()
+        if self.promised is not None:
+            stream.headers["Content-Length"] = str(self.promised)
+        return stream
+
+
+class Torn(io.BytesIO):
+    """Breaks off after the first piece."""
+
+    def read(self, size: int = -1) -> bytes:
+        if self.tell():
+            raise TimeoutError("timed out")
+        return super().read(10)
+
+
+def archive(**members: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, data in members.items():
+            made.writestr(name.replace("__", "/").replace("_dot_", "."), data)
+    return out.getvalue()
+
+
+def test_read_bitext(tmp_path):
+    path = tmp_path / "p.tsv"
+    path.write_bytes(b"\xef\xbb\xbf" + TEXT)
+    found = read_bitext(path)
+    assert found == [("Go.", "走。"), ("I see a cat.", "我看见一只猫。"), ("One two three four five.", "一二三四五。")]
+    assert read_bitext(path, max_pairs=2) == found[:2] and read_bitext(str(path), max_words=4) == found[:2]
+    assert read_bitext(path, max_pairs=1, max_words=4) == found[:1]
+    path.write_bytes("a\u2028b\x0bc\td\n".encode())  # only \n ends a line
+    assert read_bitext(path) == [("a\u2028b\x0bc", "d")]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [(b"a\tb\nno tab here\n", r"p\.tsv, line 2: expected source TAB target.*no tab here"), (b"a\tb\n\t b\n", "line 2: the source is empty"),
+     (b"a\t \n", "line 1: the target is empty"), (b"a\tb\n" + "é\tb".encode("latin-1"), "line 2: not UTF-8.*0xe9"),
+     ("a\tb\n".encode("utf-16"), "line 1: not UTF-8.*0xff"), (b"", "contains no pair"), (b"\n\n", "contains no pair")],
+)
+def test_read_bitext_names_the_line(tmp_path, data, message):
+    (tmp_path / "p.tsv").write_bytes(data)
+    with pytest.raises(ValueError, match=message):
+        read_bitext(tmp_path / "p.tsv")
+
+
+def test_fetch_keeps_a_verified_file_and_fetches_it_once(tmp_path):
+    web = Web(TEXT, len(TEXT))
+    path = fetch_bitext(source(TEXT), tmp_path / "new" / "folder", web)
+    assert path.name == "pairs.tsv" and path.read_bytes() == TEXT and [p.name for p in path.parent.iterdir()] == ["pairs.tsv"]
+    assert fetch_bitext(source(TEXT), path.parent, web) == path and web.calls == [URL]
+    path.write_bytes(b"damaged")
+    assert fetch_bitext(source(TEXT), path.parent, web).read_bytes() == TEXT and len(web.calls) == 2
+
+
+def offline(url: str):
+    raise URLError("Name or service not known")
+
+
+@pytest.mark.parametrize(
+    ("web", "error", "message"),
+    [(Web(TEXT + b"x"), ValueError, "checksum.*expected.*nothing was kept"), (Web(TEXT[:20]), ValueError, "the 20 bytes received"),
+     (Web(TEXT[:20], len(TEXT)), ConnectionError, f"broke off after 20 of {len(TEXT)} bytes"),
+     (lambda url: Torn(TEXT), ConnectionError, "timed out"), (offline, ConnectionError, "check the network")],
+    ids=["checksum", "short", "truncated", "torn", "offline"],
+)
+@pytest.mark.parametrize("old", [None, b"what was there before"])
+def test_a_failed_download_leaves_nothing_behind(tmp_path, web, error, message, old):
+    if old:
+        (tmp_path / "pairs.tsv").write_bytes(old)
+    with pytest.raises(error, match=message):
+        fetch_bitext(source(TEXT), tmp_path, web)
+    assert [p.read_bytes() for p in tmp_path.iterdir()] == [old] * bool(old)
+
+
+def test_zip_member(tmp_path):
+    data = archive(inner__deu_dot_txt=TEXT, about_dot_txt=b"licence")
+    url, web = "https://data.example/deu-eng.zip?v=2", Web(data)
+    path = fetch_bitext(source(data, url, "inner/deu.txt"), tmp_path, web)
+    assert path == tmp_path / "deu.txt" and read_bitext(path)[0] == ("Go.", "走。")
+    path.write_bytes(b"damaged")
+    assert fetch_bitext(source(data, url, "inner/deu.txt"), tmp_path, web).read_bytes() == TEXT and len(web.calls) == 1
+    with pytest.raises(ValueError, match=r"no member 'fra.txt', only inner/deu.txt, about.txt"):
+        fetch_bitext(source(data, url, "fra.txt"), tmp_path, web)
+    outside = archive(**{"..__..__evil_dot_txt": b"a\tb\n"})
+    inside = fetch_bitext(source(outside, "https://data.example/b.zip", "../../evil.txt"), tmp_path, Web(outside))
+    assert inside == tmp_path / "evil.txt"  # a member never leaves the folder
+    assert {p.name for p in tmp_path.iterdir()} == {"deu-eng.zip", "deu.txt", "b.zip", "evil.txt"}
+
+
+def test_zip_that_is_none_or_too_big(tmp_path):
+    with pytest.raises(ValueError, match="cannot be unpacked"):
+        fetch_bitext(source(TEXT, member="a.txt"), tmp_path, Web(TEXT))
+    data = archive(a_dot_txt=b"0" * 100_000)  # a few hundred bytes, packed
+    with pytest.raises(ValueError, match="a.txt is larger than 5000 bytes"):
+        fetch_bitext(source(data, "https://data.example/a.zip", "a.txt"), tmp_path, Web(data), max_bytes=5_000)
+    with pytest.raises(ValueError, match="larger than 50 bytes"):
+        fetch_bitext(source(TEXT, "https://data.example/c.tsv"), tmp_path, Web(TEXT), max_bytes=50)
+    assert {p.name for p in tmp_path.iterdir()} == {"pairs.tsv", "a.zip"}
+
+
+def test_redirections_stay_on_https():
+    handler, request = bitext._HttpsOnly(), Request(URL)
+    with pytest.raises(ValueError, match="redirects to http://elsewhere.example/p.tsv, which is not https"):
+        handler.redirect_request(request, None, 302, "Found", {}, "http://elsewhere.example/p.tsv")
+    assert handler.redirect_request(request, None, 302, "Found", {}, "https://elsewhere.example/p.tsv").full_url.startswith("https")
+
+
+# ---------------------------------------------------------------- bad input, imports
+
+DIGEST = "0" * 64
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: BitextSource("http://data.example/p.tsv", DIGEST), ValueError, "must start with https"),
+        (lambda: BitextSource("file:///p.tsv", DIGEST), ValueError, "must start with https"),
+        (lambda: BitextSource("https://data.example/", DIGEST), ValueError, "names no file"),
+        (lambda: BitextSource("https://data.example/..", DIGEST), ValueError, "names no file"),
+        (lambda: BitextSource(URL, "abc"), ValueError, "64 hexadecimal digits"),
+        (lambda: BitextSource(URL, DIGEST, "in/pairs.tsv"), ValueError, "other than the archive"),
+        (lambda: BitextSource(URL, DIGEST, ".."), ValueError, "member"),
+        (lambda: read_bitext("p.tsv", max_pairs=0), ValueError, "max_pairs=0"),
+        (lambda: read_bitext("p.tsv", max_words=-1), ValueError, "max_words=-1"),
+        (lambda: Vocabulary([["a"]], min_count=0), ValueError, "min_count=0"),
+        (lambda: Vocabulary(["a sentence"]), TypeError, "the string 'a sentence'"),
+        (lambda: Vocabulary([["<eos>"]]), ValueError, "special token '<eos>'"),
+        (lambda: Vocabulary([["a"]]).encode("a"), TypeError, "list of tokens"),
+        (lambda: Vocabulary([["a"]]).decode([5]), ValueError, "id 5 is outside the vocabulary of 5 tokens"),
+        (lambda: Vocabulary([["a"]]).decode([-1]), ValueError, "id -1"),
+        (lambda: Vocabulary([["a"]]).decode(torch.ones(2, 3)), ValueError, r"shape \(2, 3\)"),
+        (lambda: pad([]), ValueError, "empty list"),
+        (lambda: batches([], 4), ValueError, "no pairs"),
+        (lambda: batches([([1], [2])], 0), ValueError, "size=0"),
+        (lambda: everyday.split(0), ValueError, "count=0"),
+        (lambda: everyday.split(500), ValueError, r"only \d+ pairs.*count=500"),
+        (lambda: numbers.number_words(1_000_000), ValueError, "number=1000000 is outside 0..999999"),
+        (lambda: numbers.number_words(-1), ValueError, "number=-1"),
+        (lambda: numbers.number_words(1.5), TypeError, "float"),
+        (lambda: numbers.number_words(1, "zh"), ValueError, "'zh' is not one of en, de, fr, es"),
+        (lambda: numbers.split_german("einszweix"), ValueError, "'einszweix'"),
+        (lambda: numbers.split_german(""), ValueError, "not a German number word"),
+        (lambda: numbers.number_pairs(3, ("en",)), ValueError, "source and a target"),
+        (lambda: numbers.split([1, 2, 2]), ValueError, "1 numbers are repeated"),
+        (lambda: numbers.split(10, 0.5, 0.5), ValueError, "validation=0.5 and test=0.5"),
+        (lambda: numbers.split(10, -0.1), ValueError, "validation=-0.1"),
+        (lambda: numbers.split(0), ValueError, "0 numbers leave nothing"),
+    ],
+)
+def test_bad_input_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_importing_opens_nothing_and_needs_no_number_library():
+    code = ("import sys\nsys.modules['num2words'] = None\nused = []\n"
+            "net = ('socket.connect', 'socket.getaddr', 'urllib')\n"
+            "sys.addaudithook(lambda event, _: used.append(event) if event.startswith(net) else None)\n"
+            "import course_utils.text.bitext, course_utils.text.numbers, course_utils.text.everyday as e\n"
+            "assert len(e.pairs()) > 430 and not used, used\n")
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parents[1])
+    assert vocabulary.SPECIAL == ("<pad>", "<bos>", "<eos>", "<unk>")

@@ -1,0 +1,156 @@
+"""The training loop: resumes exactly after a kill, accumulates, clips, stops early, and says why a loss is not a number."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch import nn
+
+from course_utils.training.loop import fit
+
+SCRIPT = """
+import os, signal, sys, torch
+from torch import nn
+from course_utils.training.loop import fit
+path, kill = sys.argv[1], int(sys.argv[2])
+torch.manual_seed(0)
+torch.set_num_threads(1)
+data = torch.Generator().manual_seed(1)
+module = nn.Sequential(nn.Linear(3, 16), nn.Tanh(), nn.Dropout(0.2), nn.Linear(16, 1))
+calls = 0
+def loss():
+    global calls
+    calls += 1
+    if calls == kill:
+        os.kill(os.getpid(), signal.SIGKILL)
+    x = torch.randn(8, 3, generator=data)
+    return (module(x)[:, 0] - x.prod(1)).square().mean()
+history = fit(module, loss, 60, 1e-2, every=10, checkpoint=path, generators=[data], schedule=lambda s: min(1, s / 20),
+              validate=lambda: module(torch.ones(1, 3)).square().mean(), clip=1.0)
+print(len(history), calls, history[-1].hex(), sum(p.double().sum().item() for p in module.parameters()).hex(), history.validation)
+"""
+
+
+def run(path, kill):
+    environment = os.environ | {"COURSE_BUILD": "1"}
+    return subprocess.run([sys.executable, "-c", SCRIPT, str(path), str(kill)], capture_output=True, text=True, timeout=120,
+                          env=environment)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+def test_killed_and_resumed_arrives_at_the_same_weights(tmp_path):
+    whole = run(tmp_path / "whole.pt", 0)
+    assert whole.returncode == 0, whole.stderr
+    killed = run(tmp_path / "part.pt", 37)
+    assert killed.returncode == -signal.SIGKILL and not killed.stdout
+    resumed = run(tmp_path / "part.pt", 0)
+    steps, calls, *rest = resumed.stdout.split()
+    assert (steps, calls) == ("60", "30")  # 30 steps were in the file, 30 were left
+    assert rest == whole.stdout.split()[2:]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["part.pt", "whole.pt"]
+    again = run(tmp_path / "part.pt", 0)  # finished: nothing is computed
+    assert again.stdout.split()[1] == "0"
+
+
+def line(seed=0):
+    torch.manual_seed(seed)
+    module = nn.Linear(4, 1)
+    x = torch.randn(64, 4)
+    y = x @ torch.tensor([1.0, -2.0, 0.5, 3.0]) + 1
+    return module, x, y
+
+
+def test_accumulating_four_quarters_equals_one_batch():
+    states = []
+    for accumulate in (1, 4):
+        module, x, y = line()
+        parts = iter(list(zip(x.chunk(accumulate), y.chunk(accumulate), strict=True)) * 20)
+
+        def loss(module=module, parts=parts):
+            a, b = next(parts)
+            return (module(a)[:, 0] - b).square().mean()
+
+        states.append((fit(module, loss, 20, 0.05, accumulate=accumulate), module.weight.detach()))
+    torch.testing.assert_close(torch.tensor(states[0][0]), torch.tensor(states[1][0]))
+    torch.testing.assert_close(states[0][1], states[1][1])
+
+
+def test_clipping_bounds_the_step():
+    module, x, y = line()
+    before = module.weight.detach().clone()
+    fit(module, lambda: 1e6 * (module(x)[:, 0] - y).square().mean(), 1, 1.0, optimizer=torch.optim.SGD(module.parameters(), 1.0), clip=0.5)
+    moved = torch.cat([(module.weight - before).flatten()]).norm()
+    assert 0 < moved <= 0.5 + 1e-6
+
+
+def test_early_stop_keeps_the_best_weights():
+    module, x, y = line()
+    held_out = iter([3.0, 2.0, 1.0, 4.0, 5.0, 0.0])
+    seen = []
+
+    def validate():
+        seen.append(module.weight.detach().clone())
+        assert not module.training
+        return next(held_out)
+
+    history = fit(module, lambda: (module(x)[:, 0] - y).square().mean(), 100, 0.05, validate=validate, every=5, patience=2)
+    assert len(history) == 25 and history.best_step == 15 and module.training
+    assert torch.equal(module.weight, seen[2])
+    assert history.validation == [(5, 3.0), (10, 2.0), (15, 1.0), (20, 4.0), (25, 5.0)]
+
+
+def test_schedule_sets_the_rate_of_each_step():
+    module, x, y = line()
+    optimizer = torch.optim.SGD(module.parameters(), lr=9.0)
+    rates = []
+    fit(module, lambda: (rates.append(optimizer.param_groups[0]["lr"]), module(x).square().mean())[1], 3, 0.1, optimizer=optimizer,
+        schedule=lambda step: 1 / step)
+    assert rates == pytest.approx([0.1, 0.05, 0.1 / 3])
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_mixed_precision_learns(mixed):
+    module, x, y = line()
+    history = fit(module, lambda: (module(x)[:, 0].float() - y).square().mean(), 300, 0.05, mixed=mixed)
+    assert history[-1] < 0.01 * history[0]
+
+
+def test_non_finite_loss_names_step_and_cause():
+    module, x, y = line()
+    with pytest.raises(FloatingPointError, match=r"(?s)step \d+.*(not finite any more|diverges).*Lower lr=1e\+20"):
+        fit(module, lambda: (module(x)[:, 0] - y).square().mean(), 50, 1e20)
+    module, x, y = line()
+    calls = iter(range(10))
+    with pytest.raises(FloatingPointError, match="inf at step 3, although all weights are finite: look for log"):
+        fit(module, lambda: module(x).square().mean() + (torch.tensor(0.0).log().abs() if next(calls) == 2 else 0), 10, 0.01)
+    assert torch.isfinite(module.weight).all()
+
+
+def test_checkpoints_that_do_not_fit_are_refused(tmp_path):
+    module, x, y = line()
+    path = tmp_path / "deep" / "run.pt"
+    fit(module, lambda: module(x).square().mean(), 3, 0.1, checkpoint=path)
+    with pytest.raises(ValueError, match="another model"):
+        fit(nn.Linear(5, 1), lambda: torch.zeros(()), 3, 0.1, checkpoint=path)
+    with pytest.raises(ValueError, match="0 random generators, 1 were given"):
+        fit(module, lambda: module(x).square().mean(), 3, 0.1, checkpoint=path, generators=[torch.Generator()])
+    path.write_bytes(b"not a checkpoint")
+    with pytest.raises(ValueError, match="not a checkpoint of this loop"):
+        fit(module, lambda: module(x).square().mean(), 3, 0.1, checkpoint=path)
+    assert path.read_bytes() == b"not a checkpoint"
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"steps": 0}, "steps=0"), ({"lr": 0}, "lr=0"), ({"accumulate": 0}, "accumulate=0"), ({"clip": 0}, "clip=0"),
+    ({"patience": 2}, "needs validate"), ({"loss": lambda: torch.zeros(2)}, "one number"),
+])
+def test_bad_numbers_are_named(options, message):
+    module = nn.Linear(2, 1)
+    given = {"loss": lambda: module(torch.ones(1, 2)).mean(), "steps": 2, "lr": 0.1} | options
+    with pytest.raises(ValueError, match=message):
+        fit(module, **given)
