@@ -4,6 +4,7 @@
     python course.py lab            open the course in JupyterLab
     python course.py test           run every test and every notebook
     python course.py handout DIR    write what a class receives
+    python course.py grade CLASS --out GRADES    grade what it hands in
 
 The first start makes a private environment in the folder `.venv` (once, a few minutes, needs the
 internet). Nothing outside this folder is changed: to undo everything, delete `.venv`.
@@ -160,9 +161,9 @@ def run_quietly(command, label):
     return child.returncode, output
 
 
-def run_visibly(command, env):
+def run_visibly(command, env, folder=ROOT):
     """Run `command` in this terminal and return its exit code; Ctrl-C stops it first, then us."""
-    child = subprocess.Popen([str(part) for part in command], cwd=str(ROOT), env=env)
+    child = subprocess.Popen([str(part) for part in command], cwd=str(folder), env=env)
     try:
         return child.wait()
     except KeyboardInterrupt:  # the terminal has told the child too: let it finish its last lines
@@ -173,12 +174,12 @@ def run_visibly(command, env):
             return child.wait()
 
 
-def become(command, env):
-    """Let `command` take our place, so that Ctrl-C and signals go straight to it."""
+def become(command, env, folder=ROOT):
+    """Let `command` take our place in `folder`, so that Ctrl-C and signals go straight to it."""
     if os.name == "nt":  # Windows has no exec that keeps the console: wait for it instead
-        return run_visibly(command, env)
+        return run_visibly(command, env, folder)
     sys.stdout.flush()
-    os.chdir(str(ROOT))
+    os.chdir(str(folder))
     os.execve(str(command[0]), [str(part) for part in command], env)
 
 
@@ -439,6 +440,10 @@ def readme_of_handout():
 def handout(args):
     """Write what a class receives into an empty folder: no solutions, no tests."""
     target = Path(args.directory).resolve()
+    if args.nbgrader:
+        blank_chapters()
+        set_up(dev=False)
+        return become([VENV_PYTHON, "-m", "course_utils.grading.nbgrader", target] + args.rest, child_environment())
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise Problem(f"{target} is not empty. Name a new or an empty folder.")
     if any(ROOT / folder in (target, *target.parents) for folder in ("chapters",) + HANDOUT_FOLDERS):
@@ -466,6 +471,15 @@ def handout(args):
     return 0
 
 
+def grade(args):
+    """Grade a class's notebooks in a sandbox: gradebook, feedback pages, class report."""
+    if not (ROOT / "course_utils" / "grading").is_dir():
+        raise Problem("This is a handout: it holds nothing to grade with.")
+    set_up(dev=False, torch=args.torch)
+    command = [VENV_PYTHON, "-m", "course_utils.grading"] + args.options + args.rest
+    return become(command, child_environment(), Path.cwd())  # paths mean what they mean to the user
+
+
 def make_parser():
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -475,8 +489,8 @@ def make_parser():
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
-    def add(run, with_setup=True):
-        sub = commands.add_parser(run.__name__, help=run.__doc__, description=run.__doc__)
+    def add(run, with_setup=True, own_help=True):
+        sub = commands.add_parser(run.__name__, help=run.__doc__, description=run.__doc__, add_help=own_help)
         sub.set_defaults(run=run)
         if with_setup:
             sub.add_argument("--torch", choices=("cpu", "default"), help="which PyTorch to install")
@@ -494,6 +508,8 @@ def make_parser():
     sub.add_argument("--force", action="store_true", help="execute even what has not changed")
     sub = add(handout, with_setup=False)
     sub.add_argument("directory", metavar="DIR", help="a new or empty folder")
+    sub.add_argument("--nbgrader", action="store_true", help="as assignments of nbgrader instead")
+    add(grade, own_help=False)  # its options, and --help, belong to course_utils.grading
     return parser
 
 
@@ -509,7 +525,10 @@ def main(argv=None):
             if hasattr(stream, "reconfigure"):  # a path that the console cannot spell
                 stream.reconfigure(errors="replace")
         parser = make_parser()
-        args = parser.parse_args(words)
+        args, args_of_grading = parser.parse_known_args(words)
+        args.options = args_of_grading
+        if args_of_grading and getattr(args, "run", None) is not grade:
+            parser.error("unrecognized arguments: {}".format(" ".join(args_of_grading)))
         if not hasattr(args, "run"):
             parser.print_help()
             return 0

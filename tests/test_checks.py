@@ -155,6 +155,42 @@ def test_error_without_the_numbers():
     assert result.mistake == "error without the numbers" and result.points == 3
 
 
+def test_error_without_the_word():
+    norms = BY_ID["07.2"]
+
+    def vague(x, kind, groups=2, eps=1e-5):
+        if kind not in ("batch", "layer", "instance", "group"):
+            raise ValueError("no such norm")
+        return norms.reference(x, kind, groups, eps)
+
+    assert examine(norms, vague).mistake == "error without the words"
+
+
+def test_evaluation_mode():
+    from course_utils.checks.observe import observe
+
+    class Drop(torch.nn.Dropout):
+        def __init__(self):
+            super().__init__(1.0)
+
+        def forward(self, x):
+            return super().forward(x)
+
+    args = {"init": {}, "parameters": {}, "inputs": {"x": torch.ones(3)}}
+    assert observe("module", Drop, args)["value"].sum() == 0
+    assert observe("module", Drop, {**args, "mode": "train"})["value"].sum() == 0
+    assert observe("module", Drop, {**args, "mode": "eval"})["value"].sum() == 3
+
+
+def test_long_lists_of_parameters_are_cut():
+    class Nothing(torch.nn.Module):
+        def __init__(self, d_model, num_heads, d_ff, num_layers):
+            super().__init__()
+
+    message = examine(BY_ID["07.7"], Nothing).message
+    assert message.count("`") < 12 and " more" in message
+
+
 def test_module_mishaps():
     class Unnamed(torch.nn.Module):
         def __init__(self, d_model, d_k, d_v):

@@ -102,13 +102,14 @@ def examine(exercise: Exercise, answer: Any = _MISSING, seed: int | None = None)
     result = CheckResult(exercise.id, exercise.title, False, 0.0, exercise.points, stage, message,
                          use=exercise.reference, mistake=mistake)
     if verdict is not None:
-        _fill(result, exercise, verdict, answer, seeds, cases)
+        fill(result, exercise, verdict, answer, seeds, cases)
     result.seconds = time.perf_counter() - started
     return result
 
 
-def _fill(result: CheckResult, exercise: Exercise, verdict: Verdict, answer: Any, seeds: tuple[int, ...],
-          cases: list[Case]) -> None:
+def fill(result: CheckResult, exercise: Exercise, verdict: Verdict, answer: Any, seeds: tuple[int, ...],
+         cases: list[Case]) -> None:
+    """Write into ``result`` what the judge found; grading uses it too."""
     finding = verdict.finding
     result.points, result.remarks, result.finding, result.earned = verdict.points, verdict.remarks, finding, verdict.earned
     if finding is None:

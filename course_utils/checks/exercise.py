@@ -22,7 +22,8 @@ class Case:
 
     ``args`` holds inert data only (tensors, numbers, strings, None, lists, dicts, :class:`Registered`), so
     that a case can be sent to another process. For a ``module`` exercise its keys are ``init``
-    (constructor arguments), ``parameters`` (name -> tensor, loaded before the call) and ``inputs``.
+    (constructor arguments), ``parameters`` (name -> tensor, loaded before the call), ``inputs``, and perhaps
+    ``mode``: with "eval" the module is put into evaluation mode first.
     """
 
     label: str

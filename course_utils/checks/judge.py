@@ -185,9 +185,10 @@ def _examine_rejection(case: Case, seen: dict, found) -> Finding | None:
                      hint="It fails somewhere inside, by accident. Test for the bad input first.")
     missing = [text for text in case.mentions if text not in error["message"]]
     if missing:
+        what = "number" if any(c.isdigit() for c in missing[0]) else "word"
         return found("values", f"It raises {name}, as it should, but the message does not say {missing[0]!r}: "
-                               f"“{error['message']}”.", mistake="error without the numbers",
-                     hint="A message that names the offending numbers saves its reader a debugging session.")
+                               f"“{error['message']}”.", mistake=f"error without the {what}s",
+                     hint=f"A message that names the offending {what}s saves its reader a debugging session.")
     return None
 
 

@@ -189,7 +189,7 @@ def _build(answer: Any, args: dict[str, Any]) -> tuple[Any, dict[str, Any] | Non
     with torch.no_grad():
         for name, tensor in wanted.items():
             own[name].copy_(tensor)
-    return module, None
+    return module.eval() if args.get("mode") == "eval" else module, None
 
 
 def _gradients(value: Any, leaves: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

@@ -62,6 +62,12 @@ def forbidden(name: str, exercise: Exercise) -> str:
             "operations. You may use it again in every later cell.")
 
 
+def _some(names: list[str], most: int = 3) -> str:
+    """The first names, and how many there are beside them."""
+    listed = ", ".join(f"`{name}`" for name in names[:most])
+    return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
+
+
 def module_problem(problem: dict[str, Any], exercise: Exercise) -> str:
     """What is said of a module that cannot take the parameters of the test."""
     if problem["problem"] == "not a module":
@@ -71,9 +77,9 @@ def module_problem(problem: dict[str, Any], exercise: Exercise) -> str:
         return f"Parameter `{problem['name']}` has shape {problem['got']}; expected {problem['want']}."
     parts = []
     if problem["missing"]:
-        parts.append("it lacks " + ", ".join(f"`{n}`" for n in problem["missing"]))
+        parts.append(f"it lacks {_some(problem['missing'])}")
     if problem["extra"]:
-        parts.append("it has " + ", ".join(f"`{n}`" for n in problem["extra"]) + " which should not be there")
+        parts.append(f"it has {_some(problem['extra'])} which should not be there")
     return (f"The parameters of your module are not the ones of the docstring: {' and '.join(parts)}. (A plain tensor is not a parameter: "
             "wrap it in nn.Parameter or use a layer. And layers must be made in __init__, not in forward.)")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch.overrides import TorchFunctionMode
 
 
@@ -73,6 +74,10 @@ def forbid(names: tuple[str, ...], namespaces: list[dict[str, Any]], used: list[
                     if value is original:
                         undo.append((space, key, original))
                         space[key] = raiser
+            for spelling in (attribute, f"_{attribute}"):  # the same operation below the Python functions: torch.ops.aten.softmax
+                if name.startswith("torch.") and hasattr(torch.ops.aten, spelling):
+                    undo.append((torch.ops.aten, spelling, getattr(torch.ops.aten, spelling)))
+                    setattr(torch.ops.aten, spelling, raiser)
         yield Watchman(originals, used) if names else None
     finally:
         for owner, key, original in reversed(undo):

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ...text import wordpiece
-from ..exercise import Case, Exercise, Registered, Twin, generator, register
+from ..exercise import Case, Exercise, Registered, Twin, generator
+from . import callables  # noqa: F401  (registers the rules)
 
 # ---- 00.2 WordPiece ----------------------------------------------------------------------------------------
 
@@ -142,24 +143,6 @@ LOOKUP = Exercise(
 
 
 # ---- 00.6 Visibility ---------------------------------------------------------------------------------------
-
-@register
-def everyone(query: int, key: int) -> bool:
-    """An encoder: every token sees every token."""
-    return True
-
-
-@register
-def no_looking_ahead(query: int, key: int) -> bool:
-    """A decoder: a token sees itself and what came before."""
-    return key <= query
-
-
-@register
-def only_the_token_before(query: int, key: int) -> bool:
-    """Made up, so that rows and columns cannot be confused and some row is empty."""
-    return key == query - 1
-
 
 def _visibility_oracle(n: int, rule: Registered) -> Tensor:
     ones = torch.ones(n, n)

@@ -1,0 +1,82 @@
+"""How points become marks: weights, late penalty, partial credit, from a small TOML file.
+
+Without a file every exercise counts its own points, parts count by themselves, and nothing is taken off for being late:
+
+    partial = true              # false: an exercise counts fully or not at all
+    [weights]                   # factors; an exercise's own factor comes before its chapter's
+    "03" = 2.0
+    "03.2" = 0.5
+    [late]
+    deadline = 2027-01-31T23:59:00+00:00
+    per_day = 0.1               # share of the points taken off for every day begun
+    most = 0.5                  # never more than this
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Rules of one class."""
+
+    partial: bool = True
+    weights: dict[str, float] = field(default_factory=dict)
+    deadline: float | None = None
+    per_day: float = 0.0
+    most: float = 1.0
+
+    def weight(self, exercise_id: str) -> float:
+        """Factor of an exercise."""
+        return self.weights.get(exercise_id, self.weights.get(exercise_id.split(".")[0], 1.0))
+
+    def points(self, exercise_id: str, points: float, possible: float) -> float:
+        """Weighted points of an exercise."""
+        if not self.partial and points < possible:
+            return 0.0
+        return round(points * self.weight(exercise_id), 6)
+
+    def kept(self, handed_in: float | None) -> float:
+        """Share of the points that remains when a notebook was handed in at this time (seconds since 1970)."""
+        if self.deadline is None or handed_in is None or handed_in <= self.deadline:
+            return 1.0
+        days = math.ceil((handed_in - self.deadline) / 86400)
+        return 1.0 - min(self.most, days * self.per_day)
+
+
+def load_settings(path: str | Path | None) -> Settings:
+    """Read a TOML file; ValueError that names the file and what is wrong with it."""
+    if path is None:
+        return Settings()
+    try:
+        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"{path}: {error}") from None
+
+    def wrong(text: str) -> ValueError:
+        return ValueError(f"{path}: {text}")
+
+    def number(table: dict[str, Any], name: str, default: float, most: float = math.inf) -> float:
+        value = table.get(name, default)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
+            raise wrong(f"{name} = {value!r} must be a number from 0" + (f" to {most:g}" if most < math.inf else ""))
+        return float(value)
+
+    unknown = set(data) - {"partial", "weights", "late"} | set(data.get("late", {})) - {"deadline", "per_day", "most"}
+    if unknown:
+        raise wrong(f"unknown setting {sorted(unknown)[0]!r}")
+    if not isinstance(data.get("partial", True), bool):
+        raise wrong("partial must be true or false")
+    late = data.get("late", {})
+    deadline = late.get("deadline")
+    if late and not isinstance(deadline, dt.datetime):
+        raise wrong("[late] needs a deadline like 2027-01-31T23:59:00+00:00")
+    weights = {str(key): number(data["weights"], key, 1.0) for key in data.get("weights", {})}
+    return Settings(data.get("partial", True), weights, deadline.timestamp() if deadline else None, number(late, "per_day", 0.0, 1.0),
+                    number(late, "most", 1.0, 1.0))

@@ -1,0 +1,361 @@
+"""A class is graded to the marks it deserves, however it was handed in, and a killed run ends like an undisturbed one."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from dataclasses import replace
+
+import pytest
+import torch
+from class_room import RIGHT, ROOT, WRONG, blank, cell, notebook, other_cell, replaced, solved, twin_cell, with_answer
+
+from course_utils.checks import catalogue
+from course_utils.checks.engine import examine
+from course_utils.checks.exercise import Registered
+from course_utils.grading import wire
+from course_utils.grading.__main__ import main
+from course_utils.grading.cells import Unreadable, find, plain_python, read_notebook
+from course_utils.grading.collect import collect
+from course_utils.grading.marks import off_limits, seeds_for
+from course_utils.grading.report import cell as csv_cell
+from course_utils.grading.run import Book
+from course_utils.grading.sandbox import why_not
+from course_utils.grading.settings import Settings, load_settings
+
+needs_walls = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
+full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
+
+
+def grade(folder, out, *more) -> dict[str, list[str]]:
+    """Rows of the gradebook by student."""
+    assert main([str(folder), "--out", str(out), "--quiet", "--seed", "fixed", *more]) in (0, 1)
+    return table(out)
+
+
+def table(out) -> dict[str, dict[str, str]]:
+    text = (out / "gradebook.csv").read_text(encoding="utf-8-sig")
+    return {row["Student"]: {key.split(" (")[0]: value for key, value in row.items()} for row in csv.DictReader(io.StringIO(text))}
+
+
+def put(folder, student: str, book, name: str = "01_kernel_regression.ipynb") -> None:
+    (folder / student).mkdir(parents=True, exist_ok=True)
+    (folder / student / name).write_bytes(book if isinstance(book, bytes) else json.dumps(book).encode())
+
+
+# ---- the class ---------------------------------------------------------------------------------------------
+
+
+
+
+
+def make_class(folder, students: int, chapters=("01", "03", "06")) -> dict[str, dict[str, float]]:
+    """Students who are right, blank, half done, and wrong in a known way; returns the marks they deserve."""
+    deserved = {}
+    exercises = {e.id: e for e in catalogue()}
+    rng = random.Random(0)
+    for number in range(students):
+        student = f"student {number:03d}"
+        deserved[student] = {}
+        for chapter in chapters:
+            mine = [key for key in exercises if key.split(".")[0] == chapter]
+            kind = ("right", "blank", "half", "wrong")[number % 4]
+            book = blank(chapter) if kind == "blank" else solved(chapter)
+            for key in mine:
+                deserved[student][key] = 0.0 if kind == "blank" else exercises[key].points
+            if kind in ("half", "wrong"):
+                stubs = {c["metadata"]["course"]["exercise"]: c["source"] for c in blank(chapter)["cells"]
+                         if c["metadata"].get("course", {}).get("role") == "answer"}
+                # the last exercises are nobody's helper: spoiling them changes no other mark
+                for key in rng.sample(mine[-2:], 1):
+                    source = stubs[key] if kind == "half" else "def {0}(*args, **kwargs):\n    return torch.zeros(1, 2, 3, 4, 5)\n"
+                    if kind == "wrong" and exercises[key].kind != "function":
+                        source = stubs[key]
+                    book = replaced(book, key, source if isinstance(source, list) else source.format(exercises[key].name))
+                    deserved[student][key] = 0.0
+            put(folder, student, book, f"{chapter}_chapter.ipynb")
+    return deserved
+
+
+def assert_marks(rows, deserved) -> None:
+    for student, marks in deserved.items():
+        got = {key: float(rows[student][key] or 0) for key in marks}
+        assert got == marks, (student, {k: (got[k], marks[k]) for k in marks if got[k] != marks[k]})
+
+
+@needs_walls
+@pytest.mark.parametrize("students", [20, pytest.param(200, marks=full)])
+def test_a_class_gets_the_marks_it_deserves(tmp_path, students):
+    deserved = make_class(tmp_path / "class", students)
+    rows = grade(tmp_path / "class", tmp_path / "out")
+    assert len(rows) == students
+    assert_marks(rows, deserved)
+    assert len(list((tmp_path / "out" / "feedback").iterdir())) == students
+    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "What should I teach again tomorrow" in report
+    before = (tmp_path / "out" / "gradebook.csv").read_bytes()
+    assert main([str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--resume"]) == 0
+    assert (tmp_path / "out" / "gradebook.csv").read_bytes() == before
+    assert len(list(Book(tmp_path / "out", True).lines())) == 3 * students  # nothing was graded twice
+
+
+@needs_walls
+@pytest.mark.parametrize("chapter", sorted({e.id.split(".")[0] for e in catalogue()}))
+def test_every_solution_scores_full_marks_in_the_sandbox(tmp_path, chapter):
+    put(tmp_path / "class", "author", solved(chapter))
+    put(tmp_path / "class", "nobody", blank(chapter))
+    rows = grade(tmp_path / "class", tmp_path / "out", "--only", chapter)
+    for exercise in catalogue():
+        if exercise.id.split(".")[0] == chapter:
+            assert float(rows["author"][exercise.id]) == exercise.points, exercise.id
+            assert float(rows["nobody"][exercise.id]) == 0, exercise.id
+
+
+@needs_walls
+@pytest.mark.parametrize("chapter", [c if c in ("01", "06") else pytest.param(c, marks=full)
+                                     for c in sorted({e.id.split(".")[0] for e in catalogue()})])
+def test_every_twin_and_every_other_right_answer(tmp_path, chapter):
+    """Each known mistake is a student, and so is each right answer written differently: marks and names as in a notebook."""
+    expected, right = {}, importlib.import_module(f"right_answers.ch{chapter}").ANSWERS
+    for exercise in [e for e in catalogue() if e.id.split(".")[0] == chapter]:
+        judged = replace(exercise, forbidden=tuple(off_limits(exercise)))
+        for index, twin in enumerate(exercise.twins):
+            result = examine(judged, twin.answer, seeds_for(exercise, "fixed")[0])
+            put(tmp_path / "class", f"{exercise.id} twin {index:02d}", notebook(cell(twin_cell(exercise, index), exercise.id)))
+            expected[f"{exercise.id} twin {index:02d}"] = (result.points, result.stage, result.mistake)
+            assert result.points < exercise.points
+        for index in range(len(right[exercise.id])):
+            put(tmp_path / "class", f"{exercise.id} right {index}", notebook(cell(other_cell(exercise, index), exercise.id)))
+            expected[f"{exercise.id} right {index}"] = (exercise.points, "passed", None)
+    grade(tmp_path / "class", tmp_path / "out")
+    found = {}
+    for line in Book(tmp_path / "out", True).lines():
+        mark = line["marks"].get(line["submission"]["student"].split()[0])
+        found[line["submission"]["student"]] = (mark["points"], mark["stage"], mark["mistake"]) if mark else line["problem"]
+    assert {k: (found[k], v) for k, v in expected.items() if found[k] != v} == {}
+
+
+@needs_walls
+def test_misconceptions_are_named_and_counted(tmp_path):
+    for number in range(3):
+        put(tmp_path / "class", f"wrong {number}", with_answer(WRONG))
+    put(tmp_path / "class", "right", with_answer(RIGHT))
+    grade(tmp_path / "class", tmp_path / "out")
+    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "normalised over the queries</td><td class='n'>3" in report
+    page, = (tmp_path / "out" / "feedback").glob("wrong-0*")
+    assert "Normalised over the queries" in page.read_text(encoding="utf-8")
+
+
+@needs_walls
+def test_killed_at_any_moment_and_resumed(tmp_path):
+    make_class(tmp_path / "class", 8)
+    undisturbed = tmp_path / "undisturbed"
+    grade(tmp_path / "class", undisturbed)
+    out = tmp_path / "killed"
+    command = [sys.executable, "-m", "course_utils.grading", str(tmp_path / "class"), "--out", str(out), "--quiet", "--seed", "fixed"]
+    for wanted in (1, 9, 17):
+        process = subprocess.Popen([*command, "--resume"], cwd=ROOT, start_new_session=True)
+        until = time.monotonic() + 120
+        while time.monotonic() < until and process.poll() is None:
+            if (out / "grades.jsonl").exists() and len((out / "grades.jsonl").read_bytes().splitlines()) >= wanted:
+                break
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    if (out / "grades.jsonl").exists():  # a kill in the middle of a line
+        with (out / "grades.jsonl").open("ab") as file:
+            file.write(b'{"key": "half a li')
+    assert main([str(tmp_path / "class"), "--out", str(out), "--quiet", "--resume"]) == 0
+    assert (out / "gradebook.csv").read_bytes() == (undisturbed / "gradebook.csv").read_bytes()
+    assert len([line for line in Book(out, True).lines() if "key" in line]) == 24
+
+
+@needs_walls
+def test_only_what_changed_is_graded_again(tmp_path, capsys):
+    put(tmp_path / "class", "ada", with_answer(WRONG))
+    put(tmp_path / "class", "bob", with_answer(RIGHT))
+    grade(tmp_path / "class", tmp_path / "out")
+    put(tmp_path / "class", "ada", with_answer(RIGHT))
+    capsys.readouterr()
+    rows = grade(tmp_path / "class", tmp_path / "out", "--resume")
+    assert "1 notebooks graded, 1 unchanged" in capsys.readouterr().out
+    assert rows["ada"]["01.1"] == rows["bob"]["01.1"] == "4"
+    assert main([str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet"]) == 2
+    assert "--resume" in capsys.readouterr().err
+
+
+def test_sandbox_copies_no_answers(tmp_path):
+    """What a submission may import holds functions that cases hand over, and no exercise, oracle or reference."""
+    from course_utils.grading.sandbox import furnish_package
+
+    furnish_package(tmp_path)
+    files = {str(path.relative_to(tmp_path / "course_utils")) for path in tmp_path.rglob("*.py")}
+    assert not [name for name in files if name.startswith(("authoring", "grading/marks", "grading/run", "checks/judge", "checks/engine"))]
+    text = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "course_utils" / "checks").glob("*.py"))
+    assert "Twin(" not in text and "EXERCISES" not in text
+    handed = [value for e in catalogue() for case in e.cases((1, 2)) for value in _inside(case.args)]
+    for name in {value.name for value in handed if isinstance(value, Registered)}:
+        assert name in text or name.startswith("language_"), f"move {name} into the callables.py of its chapter"
+
+
+def _inside(value):
+    if isinstance(value, dict):
+        return [leaf for item in value.values() for leaf in _inside(item)]
+    return [leaf for item in value for leaf in _inside(item)] if isinstance(value, (list, tuple)) else [value]
+
+
+@needs_walls
+def test_a_fault_that_follows_from_another_is_told_apart(tmp_path):
+    book = replaced(solved("01"), "01.1", "import torch\n" + WRONG)
+    put(tmp_path / "class", "ada", book)
+    grade(tmp_path / "class", tmp_path / "out")
+    line, = Book(tmp_path / "out", True).lines()
+    assert line["marks"]["01.2"]["follows"] == "01.1" and "mend that one first" in line["marks"]["01.2"]["notes"][0]
+    assert "01.2</td><td>" not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+# ---- notebooks that are not as they were handed out ----------------------------------------------------------
+
+@needs_walls
+def test_helpers_imports_magics_and_failing_stories(tmp_path):
+    helped = notebook(cell("%matplotlib inline\n!pip install nothing\nimport numpy as np"),
+                      cell("raise RuntimeError('a story that fails')"),
+                      cell("def squares(a, b):\n    return (a[:, None] - b) ** 2"),
+                      cell("unused = train_for_hours()"),
+                      cell(RIGHT.replace("(query[:, None] - keys) ** 2", "squares(query, keys)"), "01.1"))
+    below = notebook(cell(RIGHT.replace("(query[:, None] - keys) ** 2", "squares(query, keys)"), "01.1"),
+                     cell("def squares(a, b):\n    return (a[:, None] - b) ** 2"))
+    loud = RIGHT.replace("    return", "    warnings.warn('w'); print('x', file=sys.stderr)\n    return")
+    noisy = notebook(cell("import sys, warnings\n" + loud, "01.1"))
+    lost = notebook(cell(RIGHT))
+    twice = notebook(cell(WRONG, "01.1"), cell(RIGHT, "01.1"))
+    moved = notebook(cell("def gaussian_weights(query, keys, bandwidth):\n    raise NotImplementedError", "01.1"), cell(RIGHT))
+    renamed = notebook(cell(RIGHT.replace("gaussian_weights", "my_weights"), "01.1"),
+                       cell('result = check("01.1", my_weights)', "01.1", "check"))
+    broken = notebook(cell("def gaussian_weights(query keys):\n    return", "01.1"))
+    for name, book in {"helped": helped, "below": below, "noisy": noisy, "lost": lost, "twice": twice, "moved": moved,
+                       "renamed": renamed, "broken": broken}.items():
+        put(tmp_path / "class", name, book)
+    rows = grade(tmp_path / "class", tmp_path / "out")
+    assert {name: row["01.1"] for name, row in rows.items()} == dict.fromkeys(rows, "4") | {"broken": "0"}
+    notes = {line["submission"]["student"]: " ".join(line["marks"]["01.1"]["notes"]) for line in Book(tmp_path / "out", True).lines()}
+    assert "metadata was lost" in notes["lost"] and "the last one counts" in notes["twice"] and "its own cell is blank" in notes["moved"]
+    assert notes["helped"] == notes["noisy"] == ""
+
+
+def test_cells_and_what_they_need():
+    cells = read_notebook(notebook(cell("a = 1"), cell("def f(x):\n    return x + a"), cell("x = 2"),
+                                   cell("def g(x):\n    a = x\n    return f(a)", "01.1")))
+    found = find(cells, {"01.1": "g"})
+    assert found["01.1"]["needs"] == [1, 2, 4]
+    assert plain_python("%%bash\nls") == "# %%bash\n# ls" and plain_python("x = 1\n%time f()\nf?") == "x = 1\npass  # %time f()\npass  # f?"
+    with pytest.raises(Unreadable):
+        read_notebook(b"{}")
+
+
+@pytest.mark.parametrize(("place", "student", "label"), [
+    ("ada/01_kernel_regression.ipynb", "ada", "01_kernel_regression.ipynb"),
+    ("ada lovelace_01_kernel_regression.ipynb", "ada lovelace", "01_kernel_regression.ipynb"),
+    ("lovelaceada_LATE_12345_678_01_kernel_regression.ipynb", "lovelaceada", "01_kernel_regression.ipynb"),
+    ("lovelaceada_12345_678_01_kernel_regression-2.ipynb", "lovelaceada", "01_kernel_regression-2.ipynb"),
+    ("Ada Lovelace_4711_assignsubmission_file_/01_kernel_regression.ipynb", "Ada Lovelace", "01_kernel_regression.ipynb"),
+    ("submitted/ada/01_kernel/01_kernel_regression.ipynb", "ada", "01_kernel_regression.ipynb"),
+])
+@pytest.mark.parametrize("zipped", [False, True])
+def test_every_way_of_handing_in(tmp_path, place, student, label, zipped):
+    folder = tmp_path / "in"
+    if zipped and not place.startswith("submitted"):
+        folder.mkdir()
+        with zipfile.ZipFile(folder / "all.zip", "w") as archive:
+            archive.writestr(place, "{}")
+    else:
+        (folder / place).parent.mkdir(parents=True)
+        (folder / place).write_text("{}")
+    found, = collect(folder)
+    assert (found.student, found.label, found.problem) == (student, label, "")
+
+
+def test_nothing_to_grade_is_said(tmp_path, capsys):
+    assert main([str(tmp_path / "none"), "--out", str(tmp_path / "out")]) == 2
+    assert "neither a folder nor a zip file" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert main([str(tmp_path / "empty"), "--out", str(tmp_path / "out")]) == 2
+    assert "no notebook" in capsys.readouterr().err
+
+
+# ---- rules and tables ----------------------------------------------------------------------------------------
+
+def test_settings(tmp_path):
+    file = tmp_path / "rules.toml"
+    late = "[late]\ndeadline = 2027-01-31T00:00:00+00:00\nper_day = 0.1\nmost = 0.25\n"
+    file.write_text('partial = false\n[weights]\n"03" = 2\n"03.2" = 0.5\n' + late)
+    rules = load_settings(file)
+    assert rules.weight("03.1") == 2 and rules.weight("03.2") == 0.5 and rules.weight("04.1") == 1
+    assert rules.points("03.1", 3, 4) == 0 and rules.points("03.1", 4, 4) == 8 and Settings().points("03.1", 3, 4) == 3
+    deadline = rules.deadline
+    kept = [rules.kept(t) for t in (None, deadline, deadline + 1, deadline + 86401, deadline + 10**7)]
+    assert kept == pytest.approx([1, 1, 0.9, 0.8, 0.75])
+    for text, words in (("partial = 3", "true or false"), ("x = 1", "unknown setting 'x'"), ("[late]\nper_day = 2", "deadline"),
+                        ('[weights]\n"03" = -1', "03 = -1"), ("a =", "rules.toml")):
+        file.write_text(text)
+        with pytest.raises(ValueError, match=words):
+            load_settings(file)
+
+
+@needs_walls
+def test_late_and_weights_reach_the_table(tmp_path):
+    put(tmp_path / "class", "late", with_answer(RIGHT))
+    put(tmp_path / "class", "early", with_answer(RIGHT))
+    os.utime(tmp_path / "class" / "late" / "01_kernel_regression.ipynb", (1e9, 1.9e9))
+    os.utime(tmp_path / "class" / "early" / "01_kernel_regression.ipynb", (1e9, 1e9))
+    late = "[late]\ndeadline = 2027-01-31T00:00:00+00:00\nper_day = 0.1\nmost = 0.5\n"
+    (tmp_path / "rules.toml").write_text('[weights]\n"01" = 2\n' + late)
+    rows = grade(tmp_path / "class", tmp_path / "out", "--settings", str(tmp_path / "rules.toml"))
+    assert (rows["late"]["01.1"], rows["early"]["01.1"]) == ("4", "8")
+
+
+def test_formulas_do_not_reach_a_spreadsheet():
+    assert [csv_cell(text) for text in ("=1+1", "+1", "-1", "@x", "\tx", "x=1", 3)] == ["'=1+1", "'+1", "'-1", "'@x", "'\tx", "x=1", 3]
+
+
+# ---- the protocol --------------------------------------------------------------------------------------------
+
+def test_frames_carry_what_they_are_given():
+    strided = torch.randn(4, 6).T
+    value = {"a": [1, 2.5, None, True, "ü", b"\x00\xff", (1, 2)], "t": strided, "r": Registered("f"), 3: torch.zeros(0, 2),
+             "h": torch.randn(3).bfloat16(), "b": torch.tensor([True, False]), "e": torch.randn(2, 1).expand(2, 3), "inf": float("inf")}
+    back = wire.read(io.BytesIO(wire.pack(value)).read)
+    assert back["a"] == value["a"] and back["r"] == value["r"] and back["inf"] == float("inf")
+    for key in ("t", 3, "h", "b", "e"):
+        assert torch.equal(back[key], value[key]) and back[key].dtype == value[key].dtype
+    assert back["t"].stride() == strided.stride()
+
+
+def test_hostile_frames_are_refused():
+    good = wire.pack({"x": torch.ones(2)})
+    rng = random.Random(0)
+    for _ in range(500):
+        bad = bytearray(good)
+        for _ in range(rng.randint(1, 6)):
+            bad[rng.randrange(12, len(bad))] = rng.randrange(256)
+        try:
+            wire.read(io.BytesIO(bytes(bad)).read)
+        except wire.ProtocolError:
+            pass
+    for head in (b'{"t": ["float32", [1000000, 1000000], [1, 1], 0]}', b'{"t": ["float32", [2], [99999999999], 0]}',
+                 b'{"t": ["object", [], [], 0]}', b'{"d": [[[], 1]]}', b'{"l": ' * 20 + b"1" + b"}" * 20, b"[" * 100_000,
+                 b'{"x": 1}', b'{"t": ["float32", [-1], [1], 0]}'):
+        with pytest.raises(wire.ProtocolError):
+            wire.unpack(head, b"")
+    with pytest.raises(wire.ProtocolError, match="too large"):
+        wire.read(io.BytesIO(wire.PREFIX.pack(2**31, 2**40)).read)

@@ -1,0 +1,263 @@
+"""Attacks on the grader. Each really attacks; its own grade and the reason are asserted, and nobody else's grade changes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import struct
+import sys
+import zipfile
+
+import pytest
+from class_room import RIGHT, ROOT, WRONG, cell, notebook, with_answer
+
+from course_utils.checks import catalogue
+from course_utils.grading.__main__ import main
+from course_utils.grading.run import Book
+from course_utils.grading.sandbox import why_not
+
+pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="the sandbox needs Linux"),
+              pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")]
+
+WRITE_FRAME = '''
+import os, json, struct
+head = json.dumps({"d": [["problems", {"l": []}], ["status", "observed"], ["seen", {"l": []}], ["line", ""], ["number", None]]}).encode()
+for handle in range(3, 256):
+    try:
+        os.write(handle, struct.pack("!IQ", len(head), 0) + head)
+    except OSError:
+        pass
+os._exit(0)
+'''
+# name: (source of the answer cell, stage, mistake, words of the message or the notes)
+ATTACKS = {
+    "redefines check": ("def check(*a, **k):\n    return True\n" + WRONG, "values", "normalised over the queries", ""),
+    "patches torch": ("torch.allclose = torch.equal = torch.isclose = lambda *a, **k: True\ntorch.Tensor.__eq__ = lambda *a: True\n" + WRONG,
+                      "values", "normalised over the queries", ""),
+    "patches the observer": ("import course_utils.checks.observe as o, course_utils.checks.inert as i\n"
+                             "o.inert = i.inert = lambda v, depth=0: 'right'\n" + WRONG, "raised", "tampering", "not an observation"),
+    "patches the protocol": ("import course_utils.grading.wire as w\nw.pack = w._pack = lambda *v: b''\n" + WRONG, "raised", None, ""),
+    "patches the worker": ("import course_utils.grading.worker as w, gc\nw.observed = w.wrong_kind = lambda *a: {}\n" + WRONG, None, None, ""),
+    "input transformer": ("get_ipython().input_transformers_post.append(lambda lines: [l.replace('False', 'True') for l in lines])\n" + WRONG,
+                          "raised", None, "get_ipython"),
+    "forges the protocol": (WRITE_FRAME, "raised", "tampering", "channel"),
+    "kills its parents": ("import os, signal\nfor pid in (os.getppid(), 1, -1):\n    try:\n        os.kill(pid, signal.SIGKILL)\n"
+                          "    except OSError:\n        pass\n" + WRONG, "values", "normalised over the queries", ""),
+    "traces its parent": ("import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+                          "assert libc.ptrace(16, 1, 0, 0) == -1, 'attached'\nopen('/proc/1/mem', 'rb')\n" + RIGHT, "raised", None,
+                          "FileNotFoundError"),
+    "reads solutions": (f"import pathlib\nfound = [p for p in [pathlib.Path({str(ROOT / 'solutions')!r}), pathlib.Path({str(ROOT)!r}) / "
+                        "'course_utils'] if p.exists()]\nassert found, 'nothing there'\n" + RIGHT, "raised", None, "nothing there"),
+    "searches the disk": ("import os\nfound = [os.path.join(d, f) for d, _, fs in os.walk('/') if not d.startswith(('/usr', '/proc')) for f in fs"
+                          " if f.startswith('01_kernel') or d.endswith('ch01') and 'course' in d]\nassert found, 'nothing found'\n" + RIGHT,
+                          "raised", None, "nothing found"),
+    "reads the catalogue": ("from course_utils.checks.ch01 import EXERCISES\n" + RIGHT, "raised", None, "No module named"),
+    "asks for the reference": ("import course_utils.checks as c\ngaussian_weights = {e.id: e for e in c.catalogue()}['01.1'].reference",
+                               "raised", None, "KeyError"),
+    "ends the process": ("import os\nos._exit(0)\n", "raised", "stopped by itself", "exit 0"),
+    "crashes the process": ("import ctypes\nctypes.string_at(0)\n", "raised", "stopped by itself", "exit -11"),
+    "fork bomb": ("import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass\n", "raised", None, ""),
+    "memory bomb": ("hoard = []\nwhile True:\n    hoard.append(bytearray(b'x') * (64 << 20))\n" + RIGHT, "raised", None, ""),
+    "memory in many processes": ("import os\nfor _ in range(6):\n    if os.fork() == 0:\n        hoard = [bytearray(b'x') * (300 << 20)]\n"
+                                 "        while True: pass\nwhile True: pass\n", "raised", None, ""),
+    "endless loop": ("while True:\n    try:\n        while True: pass\n    except BaseException:\n        pass\n", "raised", "endless loop", ""),
+    "endless loop in the answer": ("def gaussian_weights(query, keys, bandwidth):\n    while True:\n        try:\n            while True: pass\n"
+                                   "        except BaseException:\n            pass\n", "raised", "endless loop", ""),
+    "prints 100 MB": ("for _ in range(100):\n    print('x' * 2**20)\nimport sys\nsys.stderr.write('y' * 10**8)\n" + WRONG, "values",
+                      "normalised over the queries", ""),
+    "returns 100 MB": ("def gaussian_weights(query, keys, bandwidth):\n    return [['x' * 10_000] * 1000] * 1000\n", None, None, ""),
+    "returns a shell": ("class Tensor(torch.Tensor):\n    def __reduce__(self):\n        import os\n        return os.system, ('touch /tmp/owned',)\n"
+                        "def gaussian_weights(query, keys, bandwidth):\n    return Tensor(torch.ones(2))\n", "shape", None, ""),
+    "deletes files": ("import shutil, os\nfor place in ('/course', '/home', '/tmp', '/usr', os.path.dirname(os.__file__)):\n"
+                      "    shutil.rmtree(place, ignore_errors=True)\n" + WRONG, "values", "normalised over the queries", ""),
+    "leaves a daemon": ("import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        while True:\n"
+                        "            try:\n                open('/tmp/alive', 'a').write('x')\n            except OSError: pass\n"
+                        "            time.sleep(0.01)\n    os._exit(0)\n" + WRONG, "values", "normalised over the queries", ""),
+    "calls the network": ("import socket\nsocket.create_connection(('1.1.1.1', 53), timeout=2)\n" + RIGHT, "raised", None, "Network"),
+    "fills the disk": ("with open('/tmp/full', 'wb') as f:\n    while True:\n        f.write(b'x' * 2**20)\n" + RIGHT, "raised", None, ""),
+    "imports the answer": ("from course_utils.models import kernels\n" + RIGHT.replace("gaussian_weights", "mine") +
+                           "gaussian_weights = kernels.gaussian_weights\n", "forbidden shortcut", "forbidden shortcut", ""),
+    "repeats one tensor": ("import sys, json, struct, os\nframe = sys._getframe()\nwhile 'seal' not in frame.f_locals:\n    frame = frame.f_back\n"
+                           "body = bytes(3 * 2**20)\nitem = {'t': ['float32', [786432], [1], 0]}\n"
+                           "head = json.dumps({'l': [item] * 2000}).encode()\n"
+                           "data = frame.f_locals['seal'] + struct.pack('!IQ', len(head), len(body)) + head + body\n"
+                           "while data:\n    data = data[os.write(frame.f_locals['writer'], data):]\nos._exit(0)\n", "raised", "tampering", ""),
+    "shared memory bomb": ("import mmap\nm = mmap.mmap(-1, 3 << 30)\nfor i in range(0, 3 << 30, 4096):\n    m[i] = 1\n" + RIGHT, "raised", None, ""),
+    "leaves files": ("for place in ('/', '/dev', '/etc', '/home', '/course', '/usr'):\n    try:\n        open(place + '/chunk.py', 'w')\n"
+                     "    except OSError:\n        continue\n    raise SystemError('written to ' + place)\n" + WRONG, "values",
+                     "normalised over the queries", ""),
+    "remembers seen draws": ("from course_utils.checks import check\nseen = {0: torch.ones(4, 6) / 6}\n"
+                             "def gaussian_weights(query, keys, bandwidth):\n    return seen[0]\n", None, None, ""),
+}
+
+
+def grade(folder, out, *more):
+    assert main([str(folder), "--out", str(out), "--quiet", "--seed", "fixed", "--timeout", "6", "--memory", "1", *more]) in (0, 1)
+    return {line["submission"]["student"]: line for line in Book(out, True).lines()}
+
+
+def rows(out) -> dict[str, str]:
+    text = (out / "gradebook.csv").read_text(encoding="utf-8-sig")
+    return {line.split(",")[0]: line for line in text.splitlines()}
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    """A small honest class and its gradebook, graded without any attacker."""
+    folder, out = tmp_path_factory.mktemp("honest"), tmp_path_factory.mktemp("out") / "grades"
+    for number in range(4):
+        for kind, source in (("right", RIGHT), ("wrong", WRONG), ("blank", "def gaussian_weights(query, keys, bandwidth):\n"
+                                                                           "    raise NotImplementedError")):
+            place = folder / f"{'abcd'[number]} {kind}"
+            place.mkdir()
+            (place / "01_kernel_regression.ipynb").write_bytes(with_answer(source))
+    grade(folder, out)
+    return folder, rows(out)
+
+
+@pytest.fixture(scope="module")
+def attacked(honest, tmp_path_factory):
+    """The same class with every attacker among them."""
+    folder, out = tmp_path_factory.mktemp("attacked"), tmp_path_factory.mktemp("out2") / "grades"
+    for place in sorted(honest[0].iterdir()):
+        (folder / place.name).mkdir()
+        (folder / place.name / "01_kernel_regression.ipynb").write_bytes((place / "01_kernel_regression.ipynb").read_bytes())
+    for number, (name, (source, *_)) in enumerate(ATTACKS.items()):
+        place = folder / f"{'abcd'[number % 4]} {'nprx'[number % 3]} {name}"  # in the alphabet between the honest ones
+        place.mkdir()
+        (place / "01_kernel_regression.ipynb").write_bytes(with_answer(source))
+    lines = grade(folder, out)
+    return {name[4:]: line for name, line in lines.items()}, rows(out), out
+
+
+def test_the_honest_get_what_they_deserve(honest):
+    points = {name: row.split(",")[5] for name, row in honest[1].items() if name != "Student"}
+    assert {name: float(p) for name, p in points.items()} == {f"{a} {kind}": 4.0 if kind == "right" else 0.0 for a in "abcd"
+                                                              for kind in ("right", "wrong", "blank")}
+
+
+def test_nobody_elses_row_changes(honest, attacked):
+    for name, row in honest[1].items():
+        assert attacked[1][name] == row
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attack_is_graded_and_named(attacked, name):
+    source, stage, mistake, words = ATTACKS[name]
+    line = attacked[0][name]
+    assert not line["problem"]
+    mark = line["marks"]["01.1"]
+    assert mark["points"] == 0, mark
+    assert mark["stage"] == (stage or mark["stage"]) and mark["stage"] != "passed"
+    assert mark["mistake"] == mistake if mistake else mark["message"]
+    assert words in mark["message"] + " ".join(mark["notes"]), mark
+    assert "judge stumbled" != mark["mistake"]
+
+
+def test_forbidden_names_by_every_spelling(tmp_path):
+    """Exercise 03.2 asks for what the fused function does."""
+    shell = "def scaled_dot_product_attention(query, key, value, mask=None):\n    weights = torch.zeros(3)\n    return {}(query, key, value), weights"
+    spellings = {
+        "plain": shell.format("F.scaled_dot_product_attention"),
+        "alias": "sneaky = F.scaled_dot_product_attention\n" + shell.format("sneaky"),
+        "from": "from torch.nn.functional import scaled_dot_product_attention as s\n" + shell.format("s"),
+        "getattr": shell.format("getattr(F, 'scaled_' + 'dot_product_attention')"),
+        "importlib": "import importlib\n" + shell.format("importlib.import_module('torch.nn.functional').scaled_dot_product_attention"),
+        "closure": "def make():\n    f = F.scaled_dot_product_attention\n    def inner(*a):\n        return f(*a)\n    return inner\nuse = make()\n"
+                   + shell.format("use"),
+        "c": shell.format("torch._C._nn.scaled_dot_product_attention"),
+        "aten": shell.format("torch.ops.aten.scaled_dot_product_attention"),
+        "swallowed": "def scaled_dot_product_attention(query, key, value, mask=None):\n    try:\n"
+                     "        return F.scaled_dot_product_attention(query, key, value), query\n    except BaseException:\n        return query, query\n",
+        "reference": "from course_utils.models.attention import scaled_dot_product_attention as ref\n" + shell.format("ref"),
+        "imported": "from course_utils.models import attention\nscaled_dot_product_attention = attention.scaled_dot_product_attention",
+    }
+    for name, source in spellings.items():
+        (tmp_path / "class" / name).mkdir(parents=True)
+        (tmp_path / "class" / name / "03_self_attention.ipynb").write_bytes(with_answer(source, "03.2"))
+    lines = grade(tmp_path / "class", tmp_path / "out")
+    for name in spellings:
+        mark = lines[name]["marks"]["03.2"]
+        assert (mark["points"], mark["stage"]) == (0, "forbidden shortcut"), (name, mark)
+
+
+def test_broken_files_cost_their_owner_alone(honest, tmp_path):
+    folder = tmp_path / "class"
+    for place in sorted(honest[0].iterdir()):
+        (folder / place.name).mkdir(parents=True)
+        (folder / place.name / "01_kernel_regression.ipynb").write_bytes((place / "01_kernel_regression.ipynb").read_bytes())
+
+    def put(student: str, name: str, data: bytes) -> None:
+        (folder / student).mkdir(exist_ok=True)
+        (folder / student / name).write_bytes(data)
+
+    put("json", "01.ipynb", b'{"cells": [')
+    put("binary", "01.ipynb", os.urandom(1000))
+    put("nested", "01.ipynb", b"[" * 100_000)
+    put("list", "01.ipynb", b"[]")
+    put("odd cells", "01.ipynb", json.dumps({"cells": [1, None, {"cell_type": "code", "source": 3, "metadata": 4}]}).encode())
+    put("no cells", "01.ipynb", b"{}")
+    with open(folder / "json" / "huge.ipynb", "wb") as file:
+        file.truncate(200 * 2**20)
+    old = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": "import torch\n" + RIGHT, "metadata": {}}]}]}
+    put("format three", "01_kernel_regression.ipynb", json.dumps(old).encode())
+    os.symlink("/etc/passwd", folder / "list" / "link.ipynb")
+    os.symlink("/", folder / "linked folder")
+    put("deep \x1b[31m\u202e red\n=1+1", "01.ipynb", with_answer(RIGHT))
+    put("=HYPERLINK(1)", "01.ipynb", with_answer(RIGHT))
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("01.ipynb", b"0" * (30 * 2**20))
+        archive.writestr("../../outside.ipynb", with_answer(RIGHT))
+        archive.writestr("/absolute.ipynb", with_answer(RIGHT))
+        link = zipfile.ZipInfo("link.ipynb")
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, "/etc/passwd")
+    put("bomber", "all.zip", bomb.getvalue())
+    put("half", "half.zip", bomb.getvalue()[: len(bomb.getvalue()) // 2])
+    lied = bytearray(with_zip("01.ipynb", with_answer(RIGHT)))
+    where = lied.find(b"PK\x01\x02")
+    lied[where + 24 : where + 28] = struct.pack("<I", 10)  # claims to unpack to 10 bytes
+    put("liar", "lie.zip", bytes(lied))
+    put("impostor", "a right_666_1_01_kernel_regression.ipynb", with_answer(WRONG))
+    put("parcel", "parcel.zip", with_zip("b wrong/01_kernel_regression.ipynb", with_answer(RIGHT)))
+    put("parcel", "box.zip", with_zip("inner.zip", b"PK"))
+    put("collector", "01_kernel_regression.ipynb", notebook(*(cell("x = 1", e.id) for e in catalogue())))
+    (folder / "json" / "timestamp.txt").write_text("2026-99-99 10:00")
+
+    out = tmp_path / "out"
+    assert main([str(folder), "--out", str(out), "--quiet", "--seed", "fixed"]) == 1
+    with (out / "gradebook.csv").open(encoding="utf-8-sig", newline="") as file:
+        table = {row["Student"]: row for row in csv.DictReader(file)}
+    deserved = {name: row.split(",")[5] for name, row in honest[1].items() if name != "Student"}
+    assert {name: table[name]["01.1 (4)"] for name in deserved} == deserved
+    text = (out / "gradebook.csv").read_text(encoding="utf-8-sig")
+    assert "\x1b" not in text and "\u202e" not in text and "'=HYPERLINK(1)" in text
+    assert [table[name]["01.1 (4)"] for name in ("format three", "parcel", "impostor")] == ["4", "4", "0"]
+    assert all(table[name]["Percent"] == ("100.0" if points == "4" else "0.0") for name, points in deserved.items())
+    report = (out / "report.html").read_text(encoding="utf-8")
+    for words in ("not readable as JSON", "holds no object", "no cells", "200 MB is more", "symbolic link", "unpacked: not read",
+                  "leads out of the zip", "not a readable zip", "inside a zip file"):
+        assert words in report, words
+    assert not (tmp_path / "outside.ipynb").exists()
+    assert sorted(p.name for p in (out / "feedback").iterdir()) == sorted({p.name for p in (out / "feedback").iterdir()})
+
+
+def with_zip(name: str, data: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(name, data)
+    return out.getvalue()
+
+
+def test_html_of_a_submission_is_harmless(tmp_path):
+    source = ("def gaussian_weights(query, keys, bandwidth):\n    raise ValueError('<script>alert(1)</script>')\n")
+    place = tmp_path / "class" / "<img src=x onerror=alert(1)>"
+    place.mkdir(parents=True)
+    (place / "01_kernel_regression.ipynb").write_bytes(notebook(cell(source, "01.1")))
+    grade(tmp_path / "class", tmp_path / "out")
+    for page in [*(tmp_path / "out" / "feedback").iterdir(), tmp_path / "out" / "report.html"]:
+        text = page.read_text(encoding="utf-8")
+        assert "<script" not in text and "<img" not in text
