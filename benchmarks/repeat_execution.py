@@ -1,4 +1,4 @@
-"""Execute every notebook several times, as the build does, and report stalls and differing outputs.
+"""Execute every notebook several times, as the build does, and report stalls and differing outputs, a file a chapter.
 
     python benchmarks/repeat_execution.py 20 [NN ...]      writes nothing into chapters/ or solutions/
 """
@@ -16,11 +16,12 @@ from course_utils.checks.record import home
 
 
 def main(times: int, numbers: list[str]) -> None:
-    root, results = home(), {}
+    root = home()
     for path in sorted((root / "solutions").glob("[0-9]*.md")):
         chapter = read_chapter(path)
         if numbers and chapter.number not in numbers:
             continue
+        results = {}
         for kind in (SOLUTION, CHAPTER):
             seconds, first, changed = [], None, set()
             for _ in range(times):
@@ -30,11 +31,11 @@ def main(times: int, numbers: list[str]) -> None:
                 first = first or notebook
                 changed |= set(changed_outputs(first, notebook))
             measured = {cell.id for cell in chapter.cells if cell.measured}
-            results[f"{chapter.number} {kind}"] = {"median_s": statistics.median(seconds), "slowest_s": max(seconds), "runs": times,
+            results[kind] = {"median_s": statistics.median(seconds), "slowest_s": max(seconds), "runs": times,
                                                    "cells_that_changed": sorted(changed - measured)}
             print(f"{chapter.number} {kind:8s} {times} runs, median {statistics.median(seconds):.1f} s, slowest {max(seconds):.1f} s, "
                   f"changed outputs outside measured cells: {sorted(changed - measured) or 'none'}", flush=True)
-    write("repeat_execution", results)
+        write(f"repeat_execution_{chapter.number}", results)
 
 
 if __name__ == "__main__":
