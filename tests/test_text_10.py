@@ -1,0 +1,209 @@
+"""The labelled text of chapter 10: what is in the files, that no cheap trick gives the labels away, and fair splits."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from course_utils.text import labelled
+from course_utils.text.labelled import RELATIONS, SENTIMENT, TAGS, entities, pairs, questions, sentiment, split
+
+READERS = {"sentiment": sentiment, "pairs": pairs, "entities": entities, "questions": questions}
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+|[^\w\s]", text.lower())
+
+
+def bag_of_words(train: list[tuple[list[str], str]], test: list[tuple[list[str], str]]) -> tuple[int, int]:
+    """How many of ``test`` a logistic regression (with weight decay) and a naive Bayes get right."""
+    vocabulary = {word: i for i, word in enumerate(sorted({word for bag, _ in train for word in bag}))}
+    labels = sorted({label for _, label in train})
+
+    def matrix(items):
+        table = torch.zeros(len(items), len(vocabulary))
+        for row, (bag, _) in zip(table, items, strict=True):
+            row[[vocabulary[word] for word in bag if word in vocabulary]] = 1
+        return table, torch.tensor([labels.index(label) for _, label in items])
+
+    (x, y), (unseen, answer) = matrix(train), matrix(test)
+    weight, bias = torch.zeros(len(vocabulary), len(labels), requires_grad=True), torch.zeros(len(labels), requires_grad=True)
+    optimizer = torch.optim.Adam([weight, bias], lr=0.05)
+    for _ in range(60):
+        optimizer.zero_grad()
+        (cross_entropy(x @ weight + bias, y) + 0.01 * weight.square().sum()).backward()
+        optimizer.step()
+    counts = torch.stack([x[y == k].sum(0) + 1 for k in range(len(labels))])
+    bayes = (counts / counts.sum(1, keepdim=True)).log()
+    right = [(score.argmax(1) == answer).sum().item() for score in (unseen @ weight + bias, unseen @ bayes.T)]
+    return right[0], right[1]
+
+
+def cross_validated(items: list, bag, folds: int = 5) -> tuple[float, float]:
+    """Accuracy (logistic regression, naive Bayes) over ``folds`` that keep groups whole."""
+    groups = sorted({item.group for item in items})
+    order = torch.randperm(len(groups), generator=torch.Generator().manual_seed(0)).tolist()
+    fold = {groups[g]: place % folds for place, g in enumerate(order)}
+    total = [0, 0]
+    for number in range(folds):
+        train = [(bag(item), item.label) for item in items if fold[item.group] != number]
+        test = [(bag(item), item.label) for item in items if fold[item.group] == number]
+        total = [a + b for a, b in zip(total, bag_of_words(train, test), strict=True)]
+    return total[0] / len(items), total[1] / len(items)
+
+
+# ---------------------------------------------------------------- what is in the files
+
+def test_opinions_are_balanced_and_of_the_stated_length():
+    items = sentiment()
+    assert Counter(item.label for item in items) == {"positive": 251, "negative": 251}
+    assert len({item.text.lower() for item in items}) == len(items)
+    lengths = {label: [len(re.findall(r"[\w'-]+", item.text)) for item in items if item.label == label] for label in SENTIMENT}
+    assert all(6 <= n <= 22 for n in lengths["positive"] + lengths["negative"])
+    assert abs(sum(lengths["positive"]) - sum(lengths["negative"])) / 251 < 0.25  # mean length differs by less than a word
+    first = Counter(item.label for item in items[::2])
+    assert abs(first["positive"] - first["negative"]) <= 5  # nor does the order inside a group tell the label
+
+
+def test_every_group_of_opinions_holds_one_of_each():
+    groups = defaultdict(list)
+    for item in sentiment():
+        groups[item.group].append(item.label)
+    assert all(sorted(labels) == list(SENTIMENT) for labels in groups.values())
+
+
+def test_every_second_sentence_has_every_relation():
+    items = pairs()
+    assert Counter(item.label for item in items) == dict.fromkeys(RELATIONS, 140)
+    found = defaultdict(list)
+    for item in items:
+        found[item.second].append(item.label)
+    assert len(found) == 140 and all(sorted(labels) == sorted(RELATIONS) for labels in found.values())
+    assert len({(item.first, item.second) for item in items}) == 420 and len({item.group for item in items}) == 70
+
+
+def test_bio_tags_are_well_formed_and_names_are_ambiguous():
+    items = entities()
+    assert len(items) == 191 and len({item.words for item in items}) == 191
+    seen = defaultdict(set)
+    for item in items:
+        assert len(item.words) == len(item.tags) and set(item.tags) <= set(TAGS)
+        for before, tag in zip(("O", *item.tags), item.tags, strict=False):
+            assert not tag.startswith("I-") or before in (tag, "B" + tag[1:])
+        for word, tag in zip(item.words, item.tags, strict=True):
+            seen[word.lower()].add(tag[2:])
+            assert not re.search(r"\w[.,!?]", word)  # punctuation stands alone
+    assert {"PER", "LOC", "ORG"} <= seen["paris"] and {"PER", "LOC", "ORG"} <= seen["jordan"] and {"PER", ""} <= seen["may"]
+    assert sum(item.label == "none" for item in items) == 45
+    assert sum(item.tags[0][0] == "B" for item in items) == 76
+    assert sum(any(a != "O" and b[0] == "B" for a, b in zip(item.tags, item.tags[1:], strict=False)) for item in items) == 10
+
+
+def test_every_answer_stands_in_its_passage():
+    items = questions()
+    passages = Counter(item.passage for item in items)
+    assert len(items) == 112 and len(passages) == 28 and set(passages.values()) == {4}
+    for item in items:
+        assert item.passage[item.start:item.start + len(item.answer)] == item.answer and item.question.endswith("?")
+        assert 1 <= len(item.answer.split()) <= 6
+    assert all(40 <= len(passage.split()) <= 90 for passage in passages)
+    assert len({(item.passage, item.start) for item in items}) == 112  # the four answers stand in four places
+    quarters = Counter(4 * item.start // len(item.passage) for item in items)
+    assert min(quarters.values()) >= 15 and max(quarters.values()) <= 40
+
+
+# ---------------------------------------------------------------- no cheap trick
+
+def test_a_bag_of_words_does_not_read_opinions():
+    accuracies = cross_validated(sentiment(), lambda item: words(item.text))
+    assert all(0.45 < accuracy <= 0.65 for accuracy in accuracies), accuracies
+
+
+def test_neither_sentence_alone_nor_the_overlap_gives_the_relation():
+    items = pairs()
+    assert max(cross_validated(items, lambda item: words(item.second))) <= 0.36
+    assert max(cross_validated(items, lambda item: words(item.first))) <= 0.48
+
+    def overlap(item):
+        first, second = set(words(item.first)), set(words(item.second))
+        return [f"shared {8 * len(first & second) // len(second)}", f"length {len(words(item.first)) // 3}"]
+
+    assert max(cross_validated(items, overlap)) <= 0.45
+
+
+# ---------------------------------------------------------------- splits
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_split_is_disjoint_reproducible_and_keeps_groups_whole(name):
+    items = READERS[name]()
+    train, test = split(items)
+    assert sorted(train + test) == sorted(items) and not set(train) & set(test)
+    assert (train, test) == split(items) and split(items, seed=1)[1] != test
+    assert len(test) == pytest.approx(len(items) / 4, abs=4)
+    assert not {labelled.group_of(item) for item in train} & {labelled.group_of(item) for item in test}
+    if name == "pairs":
+        assert not {s for item in train for s in item[:2]} & {s for item in test for s in item[:2]}
+    if name == "questions":
+        assert not {item.passage for item in train} & {item.passage for item in test}
+
+
+@pytest.mark.parametrize("held_out", [0.1, 0.25, 0.5])
+def test_a_split_is_stratified(held_out):
+    for items in (sentiment(), pairs(), entities()):
+        test = Counter(item.label for item in split(items, seed=3, held_out=held_out)[1])
+        for label, count in Counter(item.label for item in items).items():
+            assert abs(test[label] - held_out * count) <= 2, (label, test[label], count)
+
+
+def test_a_split_with_its_own_key():
+    items = sentiment()
+    train, test = split(items, key=lambda item: item.text)
+    assert {item.group for item in train} & {item.group for item in test}
+    assert Counter(item.label for item in test) == {"positive": 63, "negative": 63}
+
+
+@pytest.mark.parametrize("held_out", [0.0, 1.0, -0.5, 0.0001])
+def test_a_split_without_a_side_is_refused(held_out):
+    with pytest.raises(ValueError, match=f"held_out={held_out} of 251 groups"):
+        split(sentiment(), held_out=held_out)
+
+
+# ---------------------------------------------------------------- broken files
+
+BROKEN = {
+    "no tab": ("sentiment", "positive\tA fine day.\nnegative A bad day.\n", "line 2: 2 fields"),
+    "empty field": ("pairs", "neutral\tA dog barks.\t\n", "line 1: 3 fields"),
+    "unknown label": ("sentiment", "positive\tA fine day.\nsad\tA bad day.\n", "line 2: 'sad' is none of negative, positive"),
+    "same labels": ("sentiment", "positive\tA fine day.\npositive\tA good day.\n", "line 2: positive like the line before"),
+    "twice": ("sentiment", "positive\tA day.\nnegative\tA day.\n", "line 2: says the same as line 1"),
+    "pair twice": ("pairs", "neutral\tA.\tB.\nentails\tC.\tD.\nentails\tA.\tB.\n", "line 3: says the same as line 1"),
+    "unknown relation": ("pairs", "maybe\tA.\tB.\n", "line 1: 'maybe' is none of entails, contradicts, neutral"),
+    "I after O": ("entities", "Go/O\nIn/O Paris/I-LOC\n", "line 2: Paris/I-LOC after O"),
+    "I after another kind": ("entities", "May/B-PER Ltd/I-ORG\n", "line 1: Ltd/I-ORG after B-PER"),
+    "no tag": ("entities", "Paris is/O\n", "line 1"),
+    "unknown tag": ("entities", "Paris/B-CITY\n", "line 1: Paris/B-CITY"),
+    "answer missing": ("questions", "Snow is cold.\tWhat is cold?\tsnow\n", "line 1: the passage does not contain the answer 'snow'"),
+    "answer inside a word": ("questions", "The letting agent sells tin.\tWhat is sold?\ttin\n", "inside a longer word"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_file_is_named(case, tmp_path: Path):
+    name, text, message = BROKEN[case]
+    path = tmp_path / "mine.tsv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"mine\.tsv, line \d") as error:
+        READERS[name](path)
+    assert message in str(error.value)
+
+
+def test_pairs_in_a_chain_are_one_group(tmp_path: Path):
+    path = tmp_path / "mine.tsv"
+    path.write_text("entails\tA.\tB.\nneutral\tC.\tD.\nneutral\tE.\tF.\ncontradicts\tC.\tB.\n", encoding="utf-8")
+    first, second, third, fourth = pairs(path)
+    assert first.group == second.group == fourth.group != third.group
