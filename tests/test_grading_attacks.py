@@ -50,8 +50,9 @@ ATTACKS = {
                           "FileNotFoundError"),
     "reads solutions": (f"import pathlib\nfound = [p for p in [pathlib.Path({str(ROOT / 'solutions')!r}), pathlib.Path({str(ROOT)!r}) / "
                         "'course_utils'] if p.exists()]\nassert found, 'nothing there'\n" + RIGHT, "raised", None, "nothing there"),
-    "searches the disk": ("import os\nfound = [os.path.join(d, f) for d, _, fs in os.walk('/') if not d.startswith(('/usr', '/proc')) for f in fs"
-                          " if f.startswith('01_kernel') or d.endswith('ch01') and 'course' in d]\nassert found, 'nothing found'\n" + RIGHT,
+    "searches the disk": ("import os\nfound = []\nfor d, inner, fs in os.walk('/'):\n    if d in ('/usr', '/proc'):\n        inner.clear()\n"
+                          "    found += [f for f in fs if f.startswith('01_kernel') or d.endswith('ch01') and 'course' in d]\n"
+                          "assert found, 'nothing found'\n" + RIGHT,
                           "raised", None, "nothing found"),
     "reads the catalogue": ("from course_utils.checks.ch01 import EXERCISES\n" + RIGHT, "raised", None, "No module named"),
     "asks for the reference": ("import course_utils.checks as c\ngaussian_weights = {e.id: e for e in c.catalogue()}['01.1'].reference",

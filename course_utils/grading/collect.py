@@ -16,8 +16,9 @@ from pathlib import Path, PurePosixPath
 
 LARGEST = 32 * 2**20  # bytes of a notebook
 ENTRIES, RATIO = 10_000, 200  # files in a zip, and how often smaller it may be than its content
-CANVAS = re.compile(r"^(?P<student>[^_/]+)_(?:LATE_)?(?P<id>\d+)_\d+_(?P<name>.+\.(?:ipynb|zip))$", re.IGNORECASE)
-MOODLE = re.compile(r"^(?P<student>.+)_(?P<id>\d+)_assignsubmission_\w+?_?$")
+CANVAS = re.compile(r"^(?:LATE_(?=anon_))?(?P<student>[^_/]+)_(?:LATE_)?(?P<id>\d+|(?<=anon_)\w{5})_\d+_(?P<name>.+\.(?:ipynb|zip))$",
+                    re.IGNORECASE)
+MOODLE = re.compile(r"^(?P<student>.+?)_(?P<id>\d+)_assignsubmission_[a-z]+_?(?P<name>(?<=_).+\.(?:ipynb|zip))?$", re.IGNORECASE)
 CHAPTER = re.compile(r"^(?P<student>.+?)[_\- ]+(?P<chapter>\d\d[a-z]?_[\w\-]+?)(?:[ _\-]*\(?\d+\)?)?$")
 
 
@@ -45,7 +46,7 @@ def collect(folder: str | Path) -> list[Submission]:
     """Every notebook under ``folder`` (or in one zip file), in a fixed order. ValueError when there is no such folder."""
     root = Path(folder)
     if root.is_file() and zipfile.is_zipfile(root):
-        found = list(_from_zip(root, root, ""))
+        found = list(_from_zip(root, None, whole_class=True))
     elif root.is_dir():
         base = root / "submitted" if (root / "submitted").is_dir() and not (root / "submitted").is_symlink() else root
         found = list(_from_folder(base))
@@ -69,23 +70,26 @@ def _from_folder(base: Path) -> Iterator[Submission]:
             if path.is_symlink() or not path.is_file():
                 yield _problem(base, path, "a symbolic link or no ordinary file: not read")
             elif lower.endswith(".zip"):
-                yield from _from_zip(path, base, _owner_of(base, path))
+                yield from _from_zip(path, _owner_of(base, path))
             else:
                 yield _notebook(base, path)
 
 
-def _owner_of(base: Path, path: Path) -> str:
-    parts = path.relative_to(base).parts
-    canvas = CANVAS.match(path.name)
-    return parts[0] if len(parts) > 1 else canvas["student"] if canvas else ""
+def _owner_of(base: Path, path: Path) -> tuple[str, str] | None:
+    """Student and identity to whom a zip file belongs; None when it may hold a whole class."""
+    place = PurePosixPath(path.relative_to(base).as_posix())
+    student, identity, _ = _whose(place)
+    return (student, identity) if identity or len(place.parts) > 1 else None
 
 
 def _notebook(base: Path, path: Path) -> Submission:
     student, identity, label = _whose(PurePosixPath(path.relative_to(base).as_posix()))
     stamp = path.parent / "timestamp.txt"
-    handed_in = path.stat().st_mtime
+    handed_in: float | None = path.stat().st_mtime
     if base.name == "submitted" and stamp.is_file() and not stamp.is_symlink() and stamp.stat().st_size < 200:
         handed_in = _time(stamp.read_text(encoding="utf-8", errors="replace")) or handed_in
+    if identity:  # unpacked from Canvas or Moodle, whose zip files carry the time of the download
+        handed_in = None
     size = path.stat().st_size
     problem = f"{size / 2**20:.0f} MB is more than the {LARGEST / 2**20:.0f} MB a notebook may have" if size > LARGEST else ""
     return Submission(student, label, str(path), "", identity, handed_in, problem)
@@ -105,24 +109,35 @@ def _time(text: str) -> float | None:
 
 
 def _whose(path: PurePosixPath) -> tuple[str, str, str]:
-    """Student, identity and label of a notebook from its place: the folder's name, or the file's."""
+    """Student, identity and label of a notebook from its place: the folder's name, or the file's.
+
+    The identity is what the learning-management system calls the student: Canvas's ID, Moodle's "Participant 4711".
+    """
     label = path.name
-    canvas = CANVAS.match(path.name) if len(path.parts) == 1 else None  # in a student's folder a name proves nothing
+    moodle = MOODLE.match(path.parts[0])  # a folder a student, or all in one
+    if moodle:
+        return moodle["student"], f"Participant {moodle['id']}", moodle["name"] if len(path.parts) == 1 and moodle["name"] else label
+    if len(path.parts) > 1:
+        return path.parts[0], "", label
+    canvas = CANVAS.match(path.name)  # in a student's folder a name proves nothing
     if canvas:
         return canvas["student"], canvas["id"], canvas["name"]
-    if len(path.parts) > 1:
-        moodle = MOODLE.match(path.parts[0])
-        return (moodle["student"], moodle["id"], label) if moodle else (path.parts[0], "", label)
     flat = CHAPTER.match(path.stem)
     return (flat["student"], "", f"{flat['chapter']}.ipynb") if flat else (path.stem, "", label)
 
 
-def _from_zip(path: Path, base: Path, owner: str) -> Iterator[Submission]:
+def _from_zip(path: Path, owner: tuple[str, str] | None, whole_class: bool = False) -> Iterator[Submission]:
     """Notebooks in a zip file; it may be a whole class's or one student's."""
-    fallback = owner or path.stem
+    def whose(where: PurePosixPath) -> tuple[str, str, str]:
+        if owner or not where.parts or where.is_absolute() or ".." in where.parts:
+            return (*(owner or (path.stem, "")), where.name or path.name)
+        student, identity, label = _whose(where)
+        unnamed = len(where.parts) == 1 and not identity and not CHAPTER.match(where.stem)
+        return path.stem if unnamed and not whole_class else student, identity, label
 
     def refused(text: str, member: str = "") -> Submission:
-        return Submission(fallback, member.rsplit("/", 1)[-1] or path.name, str(path), member, "", None, text)
+        student, identity, label = whose(PurePosixPath(member.replace("\\", "/")))
+        return Submission(student, label, str(path), member, identity, None, text)
 
     try:
         with zipfile.ZipFile(path) as archive:
@@ -147,11 +162,9 @@ def _from_zip(path: Path, base: Path, owner: str) -> Iterator[Submission]:
                 elif entry.flag_bits & 1:
                     yield refused("an encrypted entry: not read", name)
                 else:
-                    student, identity, label = (owner, "", where.name) if owner else _whose(where)
-                    if not owner and len(where.parts) == 1 and not CANVAS.match(where.name) and not CHAPTER.match(where.stem):
-                        student = fallback
-                    when = dt.datetime(*entry.date_time).timestamp() if entry.date_time[0] > 1980 and not owner else path.stat().st_mtime
-                    yield Submission(student, label, str(path), name, identity, when)
+                    student, identity, label = whose(where)
+                    inside = dt.datetime(*entry.date_time).timestamp() if entry.date_time[0] > 1980 and not owner else path.stat().st_mtime
+                    yield Submission(student, label, str(path), name, identity, None if identity else inside)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         yield refused(f"not a readable zip file ({type(error).__name__})")
 

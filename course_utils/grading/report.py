@@ -41,11 +41,14 @@ class Student:
         return round(sum(mark["counts"] for mark in self.marks.values()), 4)
 
 
-def students_of(book: Book, settings: Settings, keys: set[str] | None = None) -> list[Student]:
-    """Read the lines of a run, the newest of each notebook; an exercise that was handed in twice counts once, at its best."""
+def students_of(book: Book, settings: Settings, keys: set[str] | None = None, stamp: str | None = None) -> list[Student]:
+    """Read the lines of a run, the newest of each notebook; an exercise that was handed in twice counts once, at its best.
+
+    With ``stamp`` only lines of these exercises: a run with ``--only`` in the same folder graded fewer.
+    """
     newest: dict[str, int] = {}
     for number, line in enumerate(book.lines()):
-        if keys is None or line["key"] in keys:
+        if (keys is None or line["key"] in keys) and stamp in (None, line.get("stamp")):
             newest[line["key"]] = number
     wanted = set(newest.values())
     students: dict[tuple[str, str], Student] = {}
@@ -82,7 +85,7 @@ def cell(value: Any) -> Any:
 
 
 def gradebook(students: list[Student], settings: Settings) -> str:
-    """The CSV: Canvas's first columns, an exercise a column with its points, total and per cent. Moodle imports it too."""
+    """The CSV for people: an exercise a column with its points, total and per cent. :func:`canvas` and :func:`moodle` are for imports."""
     exercises = exercises_of()
     present = [key for key in exercises if any(key in s.marks for s in students)]
     possible = {key: settings.points(key, exercises[key].points, exercises[key].points) for key in present}
@@ -102,6 +105,38 @@ def gradebook(students: list[Student], settings: Settings) -> str:
     return out.getvalue()
 
 
+def canvas(students: list[Student], settings: Settings) -> str:
+    """What Canvas imports: a chapter a column and a line of possible points; empty when nobody has an identity of Canvas."""
+    mine = [s for s in students if s.identity.isdigit()]
+    chapters = sorted({key.split(".")[0] for s in mine for key in s.marks})
+    rows: list[list[Any]] = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *(f"Attention {chapter}" for chapter in chapters)],
+                             ["    Points Possible", "", "", "", "", *(f"{most_in(chapter, settings):g}" for chapter in chapters)]]
+    for student in mine:
+        mine_in = [[mark["counts"] for key, mark in student.marks.items() if key.split(".")[0] == chapter] for chapter in chapters]
+        rows.append([cell(printable(student.name)), student.identity, "", "", "", *(f"{sum(m):g}" if m else "" for m in mine_in)])
+    return table(rows) if mine else ""
+
+
+def moodle(students: list[Student], settings: Settings) -> str:
+    """What Moodle takes as an assignment's grading worksheet (in English); empty when nobody has an identity of Moodle."""
+    mine = [s for s in students if s.identity.startswith("Participant ")]
+    most = f"{sum(most_in(chapter, settings) for chapter in {key.split('.')[0] for s in mine for key in s.marks}):g}"
+    rows = [[s.identity, cell(printable(s.name)), f"{s.total():g}", most, "-"] for s in mine]
+    return table([["Identifier", "Full name", "Grade", "Maximum Grade", "Last modified (grade)"], *rows]) if mine else ""
+
+
+def most_in(chapter: str, settings: Settings) -> float:
+    """Weighted points that a chapter's exercises have together."""
+    return sum(settings.points(key, e.points, e.points) for key, e in exercises_of((chapter,)).items())
+
+
+def table(rows: list[list[Any]]) -> str:
+    """Rows as CSV."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n").writerows(rows)
+    return out.getvalue()
+
+
 def commonly_handed_in(students: list[Student]) -> list[str]:
     """Exercises of which per cents are taken: those that at least half of the class handed in, so that one stray notebook
     with other exercises does not lower everybody's."""
@@ -117,14 +152,16 @@ def page_name(student: Student) -> str:
 def feedback(student: Student, settings: Settings) -> str:
     """One student's page: the panels they know, in the order of the course."""
     exercises = exercises_of()
-    parts = [f"<h1>{escape(printable(student.name))}</h1><p><b>{student.total():g}</b> points from {len(student.marks)} exercises.</p>"]
+    most = {key: settings.points(key, exercises[key].points, exercises[key].points) for key in student.marks}
+    parts = [f"<h1>{escape(printable(student.name))}</h1><p><b>{student.total():g}</b> of {sum(most.values()):g} points, "
+             f"{len(most)} exercises.</p>"]
     parts += [f"<p>Could not be graded: {escape(printable(text, 300))}</p>" for text in student.problems]
     for key in exercises:
         mark = student.marks.get(key)
         if mark is None:
             continue
         weight = settings.weight(key)
-        shown = f" · counts {mark['counts']:g}" if mark["counts"] != mark["points"] or weight != 1 else ""
+        shown = f" · counts {mark['counts']:g} of {most[key]:g}" if mark["counts"] != mark["points"] or weight != 1 else ""
         parts.append(f"<h2>{escape(key)}{shown}</h2>{mark['html']}")
         if len(mark["earned"]) > 1:
             earned = ", ".join(f"{escape(part)} {points:g}" for part, points in mark["earned"].items())
@@ -179,9 +216,9 @@ def _page(title: str, body: str) -> str:
             f"<title>{escape(title)}</title>{STYLE}</head><body>{body}</body></html>\n")
 
 
-def write_reports(book: Book, settings: Settings, keys: set[str] | None = None) -> list[Student]:
+def write_reports(book: Book, settings: Settings, keys: set[str] | None = None, stamp: str | None = None) -> list[Student]:
     """Write the CSV, the pages and the class report into the run's folder; each file takes its old one's place whole."""
-    students = students_of(book, settings, keys)
+    students = students_of(book, settings, keys, stamp)
     pages = book.folder / "feedback"
     pages.mkdir(exist_ok=True)
     wanted = set()
@@ -193,6 +230,10 @@ def write_reports(book: Book, settings: Settings, keys: set[str] | None = None) 
             old.unlink()
     _replace(book.folder / "report.html", class_report(students, settings))
     _replace(book.folder / "gradebook.csv", "\ufeff" + gradebook(students, settings))
+    for name, text in (("canvas.csv", canvas(students, settings)), ("moodle.csv", moodle(students, settings))):
+        (book.folder / name).unlink(missing_ok=True)
+        if text:
+            _replace(book.folder / name, text)
     return students
 
 

@@ -104,9 +104,14 @@ class Book:
         self.run_file, self.lines_file = self.folder / "run.json", self.folder / "grades.jsonl"
         if self.run_file.exists() and not resume:
             raise ValueError(f"{self.folder} already holds a run: give --resume to go on with it, or another folder")
+        if not self.run_file.exists() and self.folder.exists() and (
+                not self.folder.is_dir() or any(path.name != "run.part" for path in self.folder.iterdir())):
+            raise ValueError(f"{self.folder} holds other things, which would be overwritten: name a new folder")
         self.folder.mkdir(parents=True, exist_ok=True)
         if self.run_file.exists():
             self.secret = json.loads(self.run_file.read_text(encoding="utf-8"))["secret"]
+            if seed not in (None, self.secret):
+                raise ValueError(f"--seed {seed} is not the seed of the run in {self.folder}: leave it out, or name a new folder")
         else:
             self.secret = seed or secrets.token_hex(16)
             beside = self.run_file.with_suffix(".part")

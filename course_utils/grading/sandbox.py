@@ -124,8 +124,10 @@ def command(package: Path) -> list[str]:
             for parent in reversed(path.parents[:-1]):  # bubblewrap would create them for root alone
                 line += ["--perms", "0755", "--dir", str(parent)]
             line += ["--ro-bind", str(path), str(path)]
-    for path in (PACKAGE, home() / "solutions", home() / "tests"):  # an installed package lies inside what is bound
-        if path.exists() and any(path.is_relative_to(top) for top in (*inside, Path("/usr"))):
+    places = [*sys.path, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    copies = {PACKAGE, *(Path(place).resolve() / "course_utils" for place in places if place)}  # an installed one beside ours, too
+    for path in sorted(copies | {home() / name for name in ("solutions", "tests", ".git")}):  # if they lie inside what is bound
+        if path.is_dir() and any(path.is_relative_to(top) for top in (*inside, Path("/usr"))):
             line += ["--tmpfs", str(path)]
     line += ["--perms", "1777", "--tmpfs", "/scratch"]  # the zygote's own; every submission gets a fresh one over it
     line += ["--proc", "/proc", "--dev", "/dev", "--perms", "0755", "--dir", "/home/student", "--ro-bind", str(package), "/course",

@@ -62,6 +62,9 @@ def load_settings(path: str | Path | None) -> Settings:
     def wrong(text: str) -> ValueError:
         return ValueError(f"{path}: {text}")
 
+    if not isinstance(data.get("weights", {}), dict) or not isinstance(data.get("late", {}), dict):
+        raise wrong("weights and late are tables: [weights], [late]")
+
     def number(table: dict[str, Any], name: str, default: float, most: float = math.inf) -> float:
         value = table.get(name, default)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
@@ -77,6 +80,12 @@ def load_settings(path: str | Path | None) -> Settings:
     deadline = late.get("deadline")
     if late and not isinstance(deadline, dt.datetime):
         raise wrong("[late] needs a deadline like 2027-01-31T23:59:00+00:00")
+    from .marks import exercises_of
+
+    known = {name for key in exercises_of() for name in (key, key.split(".")[0])}
+    strange = sorted(set(data.get("weights", {})) - known)
+    if strange:
+        raise wrong(f"[weights] names {strange[0]!r}, which is no chapter and no exercise; they are written like \"03\" and \"03.2\"")
     weights = {str(key): number(data["weights"], key, 1.0) for key in data.get("weights", {})}
     return Settings(data.get("partial", True), weights, deadline.timestamp() if deadline else None, number(late, "per_day", 0.0, 1.0),
                     number(late, "most", 1.0, 1.0))

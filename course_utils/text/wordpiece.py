@@ -7,10 +7,11 @@ Sources: Schuster and Nakajima 2012; Wu et al. 2016 (section 4.1), as BERT uses 
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from .merging import Merger
 
 PAD, UNKNOWN, CLS, SEP, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -74,44 +75,18 @@ def train(words: Mapping[str, int], size: int, score: str = "frequency", min_cou
     if size < len(vocabulary):
         raise ValueError(f"size={size} is too small: {len(SPECIAL)} special tokens and {len(vocabulary) - len(SPECIAL)} characters need "
                          f"{len(vocabulary)}")
-    singles: Counter[str] = Counter()
-    pairs: Counter[tuple[str, str]] = Counter()
-    where: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    merger = Merger(splits, words)
 
-    def count(word: str, sign: int) -> None:
-        pieces, n = splits[word], sign * words[word]
-        for piece in pieces:
-            singles[piece] += n
-        for pair in zip(pieces, pieces[1:], strict=False):
-            pairs[pair] += n
-            where[pair].add(word)
+    def worth(pair: tuple[str, str]) -> float:
+        together = merger.pairs[pair]
+        return together if score == "frequency" else together / (merger.singles[pair[0]] * merger.singles[pair[1]])
 
-    for word in splits:
-        count(word, 1)
-    while len(vocabulary) < size:
-        candidates = [pair for pair, n in pairs.items() if n >= min_count]
-        if not candidates:
-            break
-        a, b = min(candidates, key=lambda p: (-pairs[p] / (1 if score == "frequency" else singles[p[0]] * singles[p[1]]), p))
-        joined = a + b.removeprefix("##")
+    while len(vocabulary) < size and (pair := merger.best(min_count, worth)):
+        joined = pair[0] + pair[1].removeprefix("##")
         if joined not in vocabulary:
             vocabulary.append(joined)
-        for word in where.pop((a, b)):
-            count(word, -1)
-            splits[word] = _join(splits[word], a, b, joined)
-            count(word, 1)
-        del pairs[a, b]
+        merger.merge(pair, joined)
     return vocabulary
-
-
-def _join(pieces: Sequence[str], a: str, b: str, joined: str) -> list[str]:
-    out: list[str] = []
-    for piece in pieces:
-        if piece == b and out and out[-1] == a:
-            out[-1] = joined
-        else:
-            out.append(piece)
-    return out
 
 
 class Encoded(NamedTuple):

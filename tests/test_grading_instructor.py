@@ -1,0 +1,279 @@
+"""What instructors do on the day: typing errors, folders in use, exports of Canvas and Moodle; and walls that only a class tests."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+import pytest
+from class_room import RIGHT, ROOT, WRONG, cell, notebook, with_answer
+
+from course_utils.grading.__main__ import chapters, main
+from course_utils.grading.collect import collect
+from course_utils.grading.marks import Limits, exercises_of, grade_notebook
+from course_utils.grading.run import Book
+from course_utils.grading.sandbox import Sandbox, why_not
+from course_utils.grading.settings import load_settings
+
+needs_walls = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
+ATTENTION = "def attention_scores(query, key):\n    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])\n"
+FIRST, THIRD = "01_kernel_regression.ipynb", "03_self_attention.ipynb"
+
+
+def put(folder, student: str, data: bytes, name: str = FIRST) -> None:
+    (folder / student).mkdir(parents=True, exist_ok=True)
+    (folder / student / name).write_bytes(data)
+
+
+def read(path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+
+
+def packed(path, names: dict[str, bytes]):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in names.items():
+            archive.writestr(name, data)
+    return path
+
+
+# ---- typing errors and folders in use ------------------------------------------------------------------------
+
+def test_chapters_as_people_type_them(tmp_path, capsys):
+    assert chapters(["3", "08A", "01"]) == ("03", "08a", "01") and chapters([]) == ()
+    put(tmp_path / "class", "ada", with_answer(RIGHT))
+    for word in ("99", "8", "03.1", "x"):
+        assert main([str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--only", word]) == 2
+        assert f"no chapter {word} " in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_settings_of_the_wrong_form_are_refused(tmp_path):
+    file = tmp_path / "rules.toml"
+    for text, words in (("late = 3", "tables"), ("weights = [1]", "tables"), ('[weights]\n"3" = 2', "'3'"),
+                        ('[weights]\n"03.99" = 2', "03.99")):
+        file.write_text(text)
+        with pytest.raises(ValueError, match=words):
+            load_settings(file)
+
+
+def test_a_folder_with_other_things_is_left_alone(tmp_path, capsys):
+    put(tmp_path / "class", "ada", with_answer(RIGHT))
+    (tmp_path / "mine" / "feedback").mkdir(parents=True)
+    (tmp_path / "mine" / "feedback" / "letter.html").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    for out in ("mine", "file"):
+        for more in ([], ["--resume"]):
+            assert main([str(tmp_path / "class"), "--out", str(tmp_path / out), "--quiet", *more]) == 2
+            assert "name a new folder" in capsys.readouterr().err
+    assert (tmp_path / "mine" / "feedback" / "letter.html").read_text() == "mine"
+    assert main([str(tmp_path / "class"), "--out", str(tmp_path / "file" / "below"), "--quiet"]) == 2
+    assert "Not a directory" in capsys.readouterr().err
+
+
+@needs_walls
+def test_only_and_resume_in_one_folder(tmp_path, capsys):
+    """A run of fewer chapters must not hide the marks of the full run, nor the other way round."""
+    put(tmp_path / "class", "ada", notebook(cell(RIGHT, "01.1")))
+    put(tmp_path / "class", "ada", notebook(cell(ATTENTION, "03.1")), THIRD)
+    command = [str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--jobs", "1"]
+    assert main([*command, "--seed", "fixed"]) == 0
+    whole = (tmp_path / "out" / "gradebook.csv").read_bytes()
+    assert main([*command, "--resume", "--only", "1"]) == 0
+    assert list(read(tmp_path / "out" / "gradebook.csv")[0])[5:7] == ["01.1 (4)", "Total"]
+    assert main([*command, "--resume"]) == 0
+    assert (tmp_path / "out" / "gradebook.csv").read_bytes() == whole
+    assert "2 unchanged" in capsys.readouterr().out
+    assert main([*command, "--resume", "--seed", "other"]) == 2
+    assert "--seed other" in capsys.readouterr().err
+
+
+@needs_walls
+def test_ctrl_c_says_how_to_go_on(tmp_path):
+    for number in range(3):
+        put(tmp_path / "class", f"student {number}", with_answer("import time\ntime.sleep(20)\n" + RIGHT))
+    command = [sys.executable, "-m", "course_utils.grading", "class", "--out", "out", "--quiet", "--jobs", "1"]
+    run = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    until = time.monotonic() + 60
+    while not (tmp_path / "out" / "run.json").exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    time.sleep(1)
+    run.send_signal(signal.SIGINT)
+    said = run.communicate(timeout=60)[1]
+    assert run.returncode == 130 and "--resume" in said and "Traceback" not in said, said
+
+
+# ---- Canvas and Moodle ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("name", "student", "identity", "label"), [
+    ("doejane_12_34_" + FIRST, "doejane", "12", FIRST),
+    ("doejane_LATE_12_34_" + FIRST, "doejane", "12", FIRST),
+    ("anon_aB3dE_34_" + FIRST, "anon", "aB3dE", FIRST),
+    ("LATE_anon_aB3dE_34_" + FIRST, "anon", "aB3dE", FIRST),
+    ("Jürgen Groß_4711_assignsubmission_file/" + FIRST, "Jürgen Groß", "Participant 4711", FIRST),
+    ("Jane Doe_4711_assignsubmission_file_/deep/er/" + FIRST, "Jane Doe", "Participant 4711", FIRST),
+    ("Jane Doe_4711_assignsubmission_file_" + FIRST, "Jane Doe", "Participant 4711", FIRST),
+    ("Eve_5_assignsubmission_file_Ada_4_assignsubmission_file_" + FIRST, "Eve", "Participant 5", "Ada_4_assignsubmission_file_" + FIRST),
+])
+def test_exports_of_systems(tmp_path, name, student, identity, label):
+    """The names that Canvas and Moodle really give; the time in their zip files is that of the download."""
+    (tmp_path / "in" / name).parent.mkdir(parents=True)
+    (tmp_path / "in" / name).write_text("{}")
+    for place in (tmp_path / "in", packed(tmp_path / "export.zip", {name: b"{}"})):
+        found, = collect(place)
+        assert (found.student, found.identity, found.label, found.handed_in, found.problem) == (student, identity, label, None, "")
+
+
+def test_a_zip_file_belongs_to_who_handed_it_in(tmp_path):
+    inside = packed(tmp_path / "work.zip", {"other_9_9_" + FIRST: b"{}"}).read_bytes()
+    folder = "Jane Doe_4711_assignsubmission_file/"
+    put(tmp_path / "class", folder, inside, "work.zip")
+    found, = collect(tmp_path / "class")
+    assert (found.student, found.identity) == ("Jane Doe", "Participant 4711")
+    found, = collect(packed(tmp_path / "moodle.zip", {folder + "work.zip": inside}))
+    assert (found.student, found.identity) == ("Jane Doe", "Participant 4711") and "zip file inside" in found.problem
+
+
+def test_flat_files_of_a_class_are_not_thrown_together(tmp_path):
+    """Names that say no chapter: two students, not one with the better marks of both."""
+    names = {"jane.ipynb": b"{}", "joe homework.ipynb": b"{}"}
+    assert [s.student for s in collect(packed(tmp_path / "class.zip", names))] == ["jane", "joe homework"]
+
+
+@needs_walls
+def test_tables_that_canvas_and_moodle_import(tmp_path, capsys):
+    both = {"doejane_LATE_12_34_" + FIRST: with_answer(RIGHT), "doejane_12_35_" + THIRD: notebook(cell(ATTENTION, "03.1")),
+            "roejoe_13_36_" + FIRST: with_answer(WRONG), "Jane Doe_4711_assignsubmission_file/" + FIRST: with_answer(RIGHT)}
+    (tmp_path / "rules.toml").write_text("[late]\ndeadline = 2001-01-01T00:00:00Z\nper_day = 0.1\n")
+    command = [str(packed(tmp_path / "all.zip", both)), "--out", str(tmp_path / "out"), "--quiet"]
+    assert main([*command, "--settings", str(tmp_path / "rules.toml")]) == 0
+    assert "when 4 of the notebooks were handed in" in capsys.readouterr().out
+    possible, jane, joe = read(tmp_path / "out" / "canvas.csv")
+    assert list(jane)[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+    assert "Points Possible" in possible["Student"]
+    assert float(possible["Attention 01"]) == sum(e.points for e in exercises_of(("01",)).values())
+    assert (jane["ID"], jane["Attention 01"], joe["Attention 01"], joe["Attention 03"]) == ("12", "4", "0", "")
+    row, = read(tmp_path / "out" / "moodle.csv")
+    assert (row["Identifier"], row["Full name"], row["Grade"]) == ("Participant 4711", "Jane Doe", "4")
+    page, = (tmp_path / "out" / "feedback").glob("roejoe*")
+    assert "<b>0</b> of 4 points" in page.read_text(encoding="utf-8")
+
+
+# ---- walls ---------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def box():
+    with Sandbox(memory=2**30) as sandbox:
+        yield sandbox
+
+
+def mark_of(sandbox, source: str, **limits):
+    """The mark of one answer to 01.1."""
+    graded = grade_notebook(sandbox, with_answer(source), exercises_of(("01",)), "secret", Limits(**{"timeout": 6.0, **limits}))
+    assert not graded.problem
+    return graded.marks["01.1"]
+
+
+KEYS = '''
+import ctypes, platform
+libc = ctypes.CDLL(None, use_errno=True)
+add, request, control = (248, 249, 250) if platform.machine() == "x86_64" else (217, 218, 219)
+got = [libc.syscall(control, 0, ring, 1) for ring in (-2, -3, -4, -5)] + [libc.syscall(control, 1, None)]
+got += [libc.syscall(add, b"user", b"course", b"note", 4, ring) for ring in (-2, -3, -4, -5)]
+got += [libc.syscall(request, b"user", b"course", None, 0)]
+assert all(n == -1 for n in got), f"keys {got}"
+raise LookupError("no keys")
+'''
+
+
+@needs_walls
+def test_no_keyring_is_within_reach(box):
+    """Neither the instructor's nor one in which a submission could leave a note for the next."""
+    for _ in range(2):
+        mark = mark_of(box, KEYS)
+        assert mark.points == 0 and "no keys" in mark.message, mark.message
+
+
+SEARCH = '''
+import os, sys
+found = []
+for top in {tops!r}:
+    for place, folders, files in os.walk(top):
+        found += [os.path.join(place, f) for f in files if {secret!r} in open(os.path.join(place, f), "rb").read().decode("latin-1")]
+sys.path[:0] = {tops!r}
+try:
+    import course_utils.checks.ch01
+    found.append("imported")
+except ImportError:
+    pass
+assert not found, found
+raise LookupError("searched " + str([os.path.exists(top) for top in {tops!r}]))
+'''
+
+
+@needs_walls
+@pytest.mark.parametrize("kind", ["in site-packages", "editable", "a second copy"])
+def test_oracles_of_an_installed_package_are_not_inside(tmp_path, kind):
+    """The interpreter's libraries are bound into the sandbox; the course among them, or a second copy of it, is not."""
+    site = tmp_path / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
+    place = tmp_path / "elsewhere" if kind == "editable" else site
+    graded_from = ROOT if kind == "a second copy" else place
+    shutil.copytree(ROOT / "course_utils", place / "course_utils", ignore=shutil.ignore_patterns("__pycache__"))
+    site.mkdir(parents=True, exist_ok=True)
+    for path in place.glob("course_utils/checks/ch01/*.py"):
+        path.write_text(path.read_text(encoding="utf-8") + "\n# the oracle of 01\n", encoding="utf-8")
+    source = SEARCH.format(tops=[str(site), str(place)], secret="the oracle of 01")
+    put(tmp_path / "class", "ada", with_answer(source))
+    starter = (f"import sys, sysconfig\nsys.path.insert(0, {str(graded_from)!r})\nreal = sysconfig.get_path\n"
+               f"sysconfig.get_path = lambda name, *more: {str(site)!r} if name == 'platlib' else real(name, *more)\n"
+               "from course_utils.grading.__main__ import main\nsys.exit(main(sys.argv[1:]))\n")
+    command = [sys.executable, "-c", starter, "class", "--out", "out", "--quiet", "--jobs", "1"]
+    env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=env)
+    assert done.returncode == 0, done.stderr
+    line, = Book(tmp_path / "out", True).lines()
+    message = line["marks"]["01.1"]["message"]
+    assert f"searched [True, {place == site}]" in message, message
+
+
+FLOODS = {
+    "a cell": "for _ in range(40):\n    print('x' * 2**22)\n" + WRONG,
+    "a cell, by the system": "import os\nfor _ in range(40):\n    os.write(1, b'x' * 2**22)\n    os.write(2, b'x' * 2**22)\n" + WRONG,
+    "the answer": WRONG.replace("    return", "    for _ in range(20):\n        print('x' * 2**20)\n    return"),
+    "an error of the answer": "def gaussian_weights(query, keys, bandwidth):\n    raise ValueError('x' * 10**8)\n",
+    "an error of a cell": "raise ValueError('x' * 10**8)\n",
+    "the name of an error": "def gaussian_weights(query, keys, bandwidth):\n    raise type('x' * 10**7, (ValueError,), {})('y')\n",
+    "a long line": "def gaussian_weights(query, keys, bandwidth): raise ValueError(" + "'x' " * 100_000 + ")\n",
+    "the name of a result": "def gaussian_weights(query, keys, bandwidth): return type('x' * 10**7, (), {})()\n",
+    "many lines for ever": "def gaussian_weights(query, keys, bandwidth):\n    while True:\n        print('x' * 1000)\n",
+}
+
+
+@needs_walls
+@pytest.mark.parametrize("kind", FLOODS)
+def test_a_flood_of_text_stays_small(box, kind):
+    started = time.monotonic()
+    mark = mark_of(box, FLOODS[kind])
+    assert mark.points == 0 and mark.mistake not in ("judge stumbled", "tampering"), mark.message[:300]
+    assert time.monotonic() - started < 15
+    assert len(json.dumps(mark.plain())) < 20_000
+
+
+@needs_walls
+def test_a_notebook_has_a_budget_of_time(box):
+    """Exercises that use it up cost those that follow, not the class; each of them is told why."""
+    names = {e.id: e.name for e in exercises_of(("01",)).values() if e.kind == "function"}
+    sleepy = notebook(*(cell(f"import time\ntime.sleep(1.5)\ndef {name}(*a, **k): return 0\n", key) for key, name in names.items()))
+    started = time.monotonic()
+    graded = grade_notebook(box, sleepy, exercises_of(("01",)), "secret", Limits(timeout=2.5, notebook=2.5))
+    assert time.monotonic() - started < 8
+    tried = [graded.marks[key].mistake != "time used up" for key in names]
+    assert tried == [True, True] + [False] * (len(names) - 2)
+    assert "2.5 s that a notebook has" in graded.marks[list(names)[-1]].message
