@@ -11,9 +11,9 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from course_utils.text import labelled
-from course_utils.text.labelled import RELATIONS, SENTIMENT, TAGS, entities, pairs, questions, sentiment, split
+from course_utils.text.labelled import RELATIONS, SENTIMENT, TAGS, contrasts, entities, pairs, questions, sentiment, split
 
-READERS = {"sentiment": sentiment, "pairs": pairs, "entities": entities, "questions": questions}
+READERS = {"sentiment": sentiment, "contrasts": contrasts, "pairs": pairs, "entities": entities, "questions": questions}
 
 
 def words(text: str) -> list[str]:
@@ -59,22 +59,45 @@ def cross_validated(items: list, bag, folds: int = 5) -> tuple[float, float]:
 
 # ---------------------------------------------------------------- what is in the files
 
+def mean_lengths(items: list, shortest: int) -> dict[str, float]:
+    lengths = {label: [len(re.findall(r"[\w'-]+", item.text)) for item in items if item.label == label] for label in SENTIMENT}
+    assert all(shortest <= n <= 22 for side in lengths.values() for n in side)
+    return {label: sum(side) / len(side) for label, side in lengths.items()}
+
+
 def test_opinions_are_balanced_and_of_the_stated_length():
     items = sentiment()
-    assert Counter(item.label for item in items) == {"positive": 251, "negative": 251}
-    assert len({item.text.lower() for item in items}) == len(items)
-    lengths = {label: [len(re.findall(r"[\w'-]+", item.text)) for item in items if item.label == label] for label in SENTIMENT}
-    assert all(6 <= n <= 22 for n in lengths["positive"] + lengths["negative"])
-    assert abs(sum(lengths["positive"]) - sum(lengths["negative"])) / 251 < 0.25  # mean length differs by less than a word
-    first = Counter(item.label for item in items[::2])
-    assert abs(first["positive"] - first["negative"]) <= 5  # nor does the order inside a group tell the label
+    assert Counter(item.label for item in items) == {"positive": 200, "negative": 200}
+    assert len({" ".join(words(item.text)) for item in items}) == len({item.group for item in items}) == 400
+    mean = mean_lengths(items, 8)
+    assert abs(mean["positive"] - mean["negative"]) < 1 and 12 < min(mean.values())
+    first = Counter(item.label for item in items[:200])
+    assert abs(first["positive"] - first["negative"]) <= 20  # mixed, not one side after the other
 
 
-def test_every_group_of_opinions_holds_one_of_each():
+def test_no_word_belongs_to_one_side():
+    found = {label: Counter(w for item in sentiment() if item.label == label for w in set(words(item.text))) for label in SENTIMENT}
+    for one, other in (SENTIMENT, SENTIMENT[::-1]):
+        for word, count in found[one].items():  # in more than 6 % of one side: function words, at least half as often on the other
+            assert count <= 12 or 2 * found[other][word] >= count, (word, one, count, found[other][word])
+    openings = Counter(tuple(words(item.text)[:2]) for item in sentiment())
+    assert max(openings.values()) <= 6, openings.most_common(3)  # no template
+    turns = re.compile(r"\b(not|no|never|nobody|nothing|neither|nor|none|without|but|yet|although|though|barely|hardly)\b")
+    share = [sum(bool(turns.search(item.text.lower())) for item in sentiment() if item.label == label) / 200 for label in SENTIMENT]
+    assert all(0.1 < part < 0.25 for part in share) and abs(share[0] - share[1]) < 0.05
+
+
+def test_every_contrast_holds_one_of_each():
+    items = contrasts()
     groups = defaultdict(list)
-    for item in sentiment():
+    for item in items:
         groups[item.group].append(item.label)
-    assert all(sorted(labels) == list(SENTIMENT) for labels in groups.values())
+    assert len(groups) == 60 and all(sorted(labels) == list(SENTIMENT) for labels in groups.values())
+    mean = mean_lengths(items, 6)
+    assert abs(mean["positive"] - mean["negative"]) < 1
+    first = Counter(item.label for item in items[::2])
+    assert abs(first["positive"] - first["negative"]) <= 12  # nor does the order inside a group tell the label
+    assert not {item.text for item in items} & {item.text for item in sentiment()}
 
 
 def test_every_second_sentence_has_every_relation():
@@ -119,9 +142,17 @@ def test_every_answer_stands_in_its_passage():
 
 # ---------------------------------------------------------------- no cheap trick
 
-def test_a_bag_of_words_does_not_read_opinions():
-    accuracies = cross_validated(sentiment(), lambda item: words(item.text))
-    assert all(0.45 < accuracy <= 0.65 for accuracy in accuracies), accuracies
+@pytest.mark.parametrize("seed", range(3))
+def test_a_bag_of_words_has_met_few_of_the_words_that_matter(seed):
+    train, test = split(sentiment(), seed, held_out=0.7)
+    assert (len(train), len(test)) == (120, 280)
+    right = bag_of_words([(words(item.text), item.label) for item in train], [(words(item.text), item.label) for item in test])
+    assert all(0.5 < count / 280 <= 0.72 for count in right), right
+
+
+def test_a_bag_of_words_does_not_read_contrasts():
+    accuracies = cross_validated(contrasts(), lambda item: words(item.text))
+    assert all(accuracy <= 0.65 for accuracy in accuracies), accuracies
 
 
 def test_neither_sentence_alone_nor_the_overlap_gives_the_relation():
@@ -154,22 +185,22 @@ def test_a_split_is_disjoint_reproducible_and_keeps_groups_whole(name):
 
 @pytest.mark.parametrize("held_out", [0.1, 0.25, 0.5])
 def test_a_split_is_stratified(held_out):
-    for items in (sentiment(), pairs(), entities()):
+    for items in (sentiment(), contrasts(), pairs(), entities()):
         test = Counter(item.label for item in split(items, seed=3, held_out=held_out)[1])
         for label, count in Counter(item.label for item in items).items():
             assert abs(test[label] - held_out * count) <= 2, (label, test[label], count)
 
 
 def test_a_split_with_its_own_key():
-    items = sentiment()
+    items = contrasts()
     train, test = split(items, key=lambda item: item.text)
     assert {item.group for item in train} & {item.group for item in test}
-    assert Counter(item.label for item in test) == {"positive": 63, "negative": 63}
+    assert Counter(item.label for item in test) == {"positive": 15, "negative": 15}
 
 
 @pytest.mark.parametrize("held_out", [0.0, 1.0, -0.5, 0.0001])
 def test_a_split_without_a_side_is_refused(held_out):
-    with pytest.raises(ValueError, match=f"held_out={held_out} of 251 groups"):
+    with pytest.raises(ValueError, match=f"held_out={held_out} of 400 groups"):
         split(sentiment(), held_out=held_out)
 
 
@@ -179,7 +210,8 @@ BROKEN = {
     "no tab": ("sentiment", "positive\tA fine day.\nnegative A bad day.\n", "line 2: 2 fields"),
     "empty field": ("pairs", "neutral\tA dog barks.\t\n", "line 1: 3 fields"),
     "unknown label": ("sentiment", "positive\tA fine day.\nsad\tA bad day.\n", "line 2: 'sad' is none of negative, positive"),
-    "same labels": ("sentiment", "positive\tA fine day.\npositive\tA good day.\n", "line 2: positive like the line before"),
+    "same labels": ("contrasts", "positive\tA fine day.\npositive\tA good day.\n", "line 2: the two opinions of a pair"),
+    "one too few": ("contrasts", "positive\tA.\nnegative\tB.\nnegative\tC.\n", "line 4: the two opinions of a pair"),
     "twice": ("sentiment", "positive\tA day.\nnegative\tA day.\n", "line 2: says the same as line 1"),
     "pair twice": ("pairs", "neutral\tA.\tB.\nentails\tC.\tD.\nentails\tA.\tB.\n", "line 3: says the same as line 1"),
     "unknown relation": ("pairs", "maybe\tA.\tB.\n", "line 1: 'maybe' is none of entails, contradicts, neutral"),

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .dropout import dropout as drop
+from .masks import causal_mask
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -59,12 +60,20 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor,
     return weights @ value, weights
 
 
-def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: float = 0.0) -> Tensor:
+def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: float = 0.0,
+              causal: bool = False) -> Tensor:
     """The same output by PyTorch's fused kernel, which never stores the weights; same mask policy.
 
-    ``dropout`` drops weights with this probability (the caller passes 0 outside training).
+    ``dropout`` drops weights with this probability (the caller passes 0 outside training). ``causal`` hides later keys, the n
+    queries being the last of the m keys; where there is no other mask the kernel then skips half of the work.
     """
     check_widths(query, key, value, mask)
+    if causal:
+        n, m = query.shape[-2], key.shape[-2]
+        if mask is None and not (dropout and query.device.type == "cpu") and n in (1, m) and query.dim() == 4:
+            return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=n > 1)
+        past = causal_mask(n, m, query.device)
+        mask = past if mask is None else mask & past
     if query.dim() == key.dim() == value.dim() == 3:  # without a head axis PyTorch's CPU falls back to a slow path
         heads = mask[:, None] if mask is not None and mask.dim() == 3 else mask
         return attention(query[:, None], key[:, None], value[:, None], heads, dropout)[:, 0]

@@ -91,8 +91,8 @@ class MultiHeadAttention(nn.Module):
             nn.init.zeros_(self.w_o.bias)
 
     def forward(self, query: Tensor, key: Tensor | None = None, value: Tensor | None = None,
-                mask: Tensor | None = None, cache: KeyValueCache | None = None) -> Tensor:
-        """Output ``(batch, n, d_model)``."""
+                mask: Tensor | None = None, cache: KeyValueCache | None = None, causal: bool = False) -> Tensor:
+        """Output ``(batch, n, d_model)``. ``causal``: no query sees a later key, the queries being the last of the keys."""
         if cache is None:
             q, k, v = self.project(query, key, value)  # each (batch, num_heads, tokens, head_dim)
         elif key is None:
@@ -104,7 +104,7 @@ class MultiHeadAttention(nn.Module):
             q, k, v = self.project(query, key, value)
             cache.append(k, v)
         dropout = self.dropout if self.training else 0.0
-        return self.w_o(merge_heads(attention(q, k, v, self._for_heads(mask, q, k), dropout)))
+        return self.w_o(merge_heads(attention(q, k, v, self._for_heads(mask, q, k), dropout, causal)))
 
     def weights(self, query: Tensor, key: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
         """Attention weights ``(batch, num_heads, n, m)``, for looking at; the fused kernel does not keep them."""

@@ -39,24 +39,21 @@ def load_bert(folder: str | Path) -> Bert:
     config = read_config(folder / "config.json")
     state = _read(folder)
     bert = Bert(BertConfig(**(config | {"pooler": "pooler.weight" in state})))
-    wanted = bert.state_dict()
-    if wrong := sorted(name for name in wanted.keys() | state.keys() if _shape(wanted, name) != _shape(state, name)):
-        name = wrong[0]
-        raise ValueError(f"{folder.name}: {name} is {_shape(state, name)}, expected {_shape(wanted, name)} ({len(wrong)} differ)")
+    check_shapes(folder.name, bert.state_dict(), state)
     bert.load_state_dict(state)
     return bert.eval()
 
 
 def download(name: str, folder: str | Path, revision: str = "main") -> Path:
-    """Fetch a BERT by name, for example ``"google-bert/bert-base-uncased"``, for :func:`load_bert`. **Uses the network.**
+    """Fetch a BERT by name, for example ``"google-bert/bert-base-uncased"``, for :func:`load_bert`. **Uses the network.**"""
+    return fetch(name, folder, revision, ("config.json", "vocab.txt", "model.safetensors"))
 
-    Needs the package ``huggingface_hub``. Give the ``revision`` (a commit) to get the same bytes next year.
-    """
+
+def fetch(name: str, folder: str | Path, revision: str, files: tuple[str, ...]) -> Path:
+    """Download these files of a model. Needs ``huggingface_hub``; give the ``revision`` (a commit) to get the same bytes next year."""
     if util.find_spec("huggingface_hub") is None:
         raise ImportError("downloading a model needs the package huggingface_hub; install the extra [pretrained]")
-    hub = import_module("huggingface_hub")
-    return Path(hub.snapshot_download(name, revision=revision, local_dir=folder,
-                                      allow_patterns=["config.json", "vocab.txt", "model.safetensors"]))
+    return Path(import_module("huggingface_hub").snapshot_download(name, revision=revision, local_dir=folder, allow_patterns=list(files)))
 
 
 def read_config(path: Path) -> dict[str, object]:
@@ -94,5 +91,11 @@ def _read(folder: Path) -> dict[str, Tensor]:
     return state
 
 
-def _shape(state: dict[str, Tensor], name: str) -> tuple[int, ...] | str:
-    return tuple(state[name].shape) if name in state else "missing"
+def check_shapes(source: str, wanted: dict[str, Tensor], found: dict[str, Tensor]) -> None:
+    """ValueError, naming the first parameter, where names or shapes differ."""
+    def shape(state: dict[str, Tensor], name: str) -> tuple[int, ...] | str:
+        return tuple(state[name].shape) if name in state else "missing"
+
+    if wrong := sorted(name for name in wanted.keys() | found.keys() if shape(wanted, name) != shape(found, name)):
+        name = wrong[0]
+        raise ValueError(f"{source}: {name} is {shape(found, name)}, expected {shape(wanted, name)} ({len(wrong)} differ)")

@@ -20,7 +20,7 @@ TAGS = ("O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC")
 class Opinion(NamedTuple):
     text: str
     label: str  # one of SENTIMENT
-    group: int  # two opinions on the same topic, one of each label
+    group: int  # its own number, or in contrasts() that of its pair
 
 
 class Pair(NamedTuple):
@@ -59,12 +59,16 @@ def _rows(path: Path, columns: int, labels: Sequence[str] = ()) -> Iterator[tupl
 
 
 def sentiment(path: Path = HERE / "sentiment.tsv") -> list[Opinion]:
-    """Every opinion; lines 1 and 2, lines 3 and 4 and so on are a group: the same topic, opposite labels."""
-    found: list[Opinion] = []
-    for index, (place, (label, text)) in enumerate(_rows(path, 2, SENTIMENT)):
-        if index % 2 and found[-1].label == label:
-            raise ValueError(f"{place}: {label} like the line before; the two of a group need opposite labels")
-        found.append(Opinion(text, label, index // 2))
+    """Every opinion, each a group of its own."""
+    return [Opinion(text, label, index) for index, (_, (label, text)) in enumerate(_rows(path, 2, SENTIMENT))]
+
+
+def contrasts(path: Path = HERE / "contrast.tsv") -> list[Opinion]:
+    """Opinions in pairs (lines 1 and 2, lines 3 and 4 and so on): the same topic, much the same words, opposite labels."""
+    found = [Opinion(text, label, index // 2) for text, label, index in sentiment(path)]
+    for i in range(0, len(found), 2):
+        if len({opinion.label for opinion in found[i:i + 2]}) == 1:
+            raise ValueError(f"{path.name}, line {i + 2}: the two opinions of a pair need opposite labels")
     return found
 
 
@@ -95,8 +99,7 @@ def questions(path: Path = HERE / "questions.tsv") -> list[Question]:
     found = []
     for place, (passage, question, answer) in _rows(path, 3):
         start = passage.find(answer)
-        around = passage[:start][-1:] + passage[start + len(answer):][:1]
-        if start < 0 or any(character.isalnum() for character in around):
+        if start < 0 or any(c.isalnum() for c in passage[:start][-1:] + passage[start + len(answer):][:1]):
             raise ValueError(f"{place}: the passage does not contain the answer {answer!r}, or first inside a longer word")
         found.append(Question(passage, question, answer, start))
     return found

@@ -1,0 +1,84 @@
+"""Choosing the next token: temperature, top-k, top-p, a penalty for repetition; and generating with a cache.
+
+Sources: top-p, Holtzman et al. 2020; repetition penalty, Keskar et al. 2019, section 4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from ..models.gpt import GPT
+
+
+def next_distribution(logits: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
+                      seen: Tensor | None = None, repetition: float = 1.0) -> Tensor:
+    """Probabilities ``(batch, vocab_size)`` from logits of that shape, after the filters, in this order.
+
+    ``repetition`` > 1 divides positive logits of the ids ``seen`` ``(batch, n)`` by it and multiplies negative ones; then the
+    division by ``temperature`` (0: all on the largest); ``top_k`` keeps the k largest; ``top_p`` the smallest set of tokens that
+    holds at least this probability. ValueError for numbers that make no sense.
+    """
+    if temperature < 0 or repetition <= 0:
+        raise ValueError(f"temperature={temperature} must not be negative, repetition={repetition} must be positive")
+    if (top_k is not None and top_k < 1) or (top_p is not None and not 0 < top_p <= 1):
+        raise ValueError(f"top_k={top_k} must be at least 1, top_p={top_p} above 0 and at most 1")
+    if seen is not None and repetition != 1:
+        known = logits.gather(-1, seen)
+        logits = logits.scatter(-1, seen, torch.where(known > 0, known / repetition, known * repetition))
+    if temperature == 0:
+        return torch.nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
+    logits = logits / temperature
+    if top_k is not None and top_k < logits.shape[-1]:
+        least = logits.topk(top_k, dim=-1).values[..., -1:]
+        logits = logits.masked_fill(logits < least, float("-inf"))
+    probabilities = logits.softmax(-1)
+    if top_p is not None and top_p < 1:
+        ordered, place = probabilities.sort(-1, descending=True)
+        enough = ordered.cumsum(-1) - ordered >= top_p  # those before it are enough; the first always stays
+        probabilities = probabilities.masked_fill(torch.zeros_like(enough).scatter(-1, place, enough), 0.0)
+        probabilities = probabilities / probabilities.sum(-1, keepdim=True)
+    return probabilities
+
+
+@torch.no_grad()
+def generate(model: GPT, ids: Tensor, steps: int, *, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
+             repetition: float = 1.0, end_id: int | None = None, generator: torch.Generator | None = None, cached: bool = True,
+             each: Callable[[Tensor], None] | None = None) -> Tensor:
+    """Continue every prompt: ids ``(batch, n)`` -> ``(batch, n + up to steps)``, prompts included.
+
+    When ``max_len`` tokens are seen, the oldest are dropped. A row that has written ``end_id`` goes on writing it, and generation ends
+    when all have. ``cached`` keeps keys and values; without it every step reads everything again (the same tokens come out).
+    ``each`` is called with the new tokens ``(batch,)`` of every step. ValueError for an empty prompt or steps below 0.
+    """
+    if ids.dim() != 2 or not ids.shape[1] or steps < 0:
+        raise ValueError(f"ids of shape {tuple(ids.shape)} and steps={steps}; expected (batch, n) with n at least 1, and no negative steps")
+    training, room = model.training, model.config.max_len
+    model.eval()
+    done = torch.zeros(len(ids), dtype=torch.bool, device=ids.device)
+    caches, fresh = None, ids[:, -room:]
+    try:
+        for _ in range(steps):
+            if not cached or caches is None or len(caches[0]) + fresh.shape[1] > room:
+                caches = model.new_caches() if cached else None
+                kept = room if not cached else max(1, room - room // 4)  # leave room, or every step would read everything again
+                fresh = ids[:, -room:] if ids.shape[1] <= room else ids[:, -kept:]
+            logits = model(fresh, caches, last=True)[:, -1]
+            if temperature == 0 and repetition == 1:
+                new = logits.argmax(-1)
+            else:
+                weights = next_distribution(logits, temperature, top_k, top_p, ids, repetition)
+                new = torch.multinomial(weights, 1, generator=generator)[:, 0]
+            if end_id is not None:
+                new = new.masked_fill(done, end_id)
+                done |= new == end_id
+            ids, fresh = torch.cat([ids, new[:, None]], dim=1), new[:, None]
+            if each is not None:
+                each(new)
+            if done.all():
+                break
+    finally:
+        model.train(training)
+    return ids
