@@ -67,8 +67,8 @@ def mean_lengths(items: list, shortest: int) -> dict[str, float]:
 
 def test_opinions_are_balanced_and_of_the_stated_length():
     items = sentiment()
-    assert Counter(item.label for item in items) == {"positive": 200, "negative": 200}
-    assert len({" ".join(words(item.text)) for item in items}) == len({item.group for item in items}) == 400
+    assert Counter(item.label for item in items) == {"positive": 286, "negative": 286}
+    assert len({" ".join(words(item.text)) for item in items}) == len({item.group for item in items}) == 572
     mean = mean_lengths(items, 8)
     assert abs(mean["positive"] - mean["negative"]) < 1 and 12 < min(mean.values())
     first = Counter(item.label for item in items[:200])
@@ -83,7 +83,7 @@ def test_no_word_belongs_to_one_side():
     openings = Counter(tuple(words(item.text)[:2]) for item in sentiment())
     assert max(openings.values()) <= 6, openings.most_common(3)  # no template
     turns = re.compile(r"\b(not|no|never|nobody|nothing|neither|nor|none|without|but|yet|although|though|barely|hardly)\b")
-    share = [sum(bool(turns.search(item.text.lower())) for item in sentiment() if item.label == label) / 200 for label in SENTIMENT]
+    share = [sum(bool(turns.search(item.text.lower())) for item in sentiment() if item.label == label) / 286 for label in SENTIMENT]
     assert all(0.1 < part < 0.25 for part in share) and abs(share[0] - share[1]) < 0.05
 
 
@@ -144,10 +144,10 @@ def test_every_answer_stands_in_its_passage():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_bag_of_words_has_met_few_of_the_words_that_matter(seed):
-    train, test = split(sentiment(), seed, held_out=0.7)
-    assert (len(train), len(test)) == (120, 280)
+    train, test = split(sentiment(), seed, held_out=0.79)
+    assert (len(train), len(test)) == (120, 452)
     right = bag_of_words([(words(item.text), item.label) for item in train], [(words(item.text), item.label) for item in test])
-    assert all(0.5 < count / 280 <= 0.72 for count in right), right
+    assert all(0.5 < count / 452 <= 0.72 for count in right), right
 
 
 def test_a_bag_of_words_does_not_read_contrasts():
@@ -200,7 +200,7 @@ def test_a_split_with_its_own_key():
 
 @pytest.mark.parametrize("held_out", [0.0, 1.0, -0.5, 0.0001])
 def test_a_split_without_a_side_is_refused(held_out):
-    with pytest.raises(ValueError, match=f"held_out={held_out} of 400 groups"):
+    with pytest.raises(ValueError, match=f"held_out={held_out} of 572 groups"):
         split(sentiment(), held_out=held_out)
 
 
