@@ -142,7 +142,10 @@ def _examine_numbers(exercise: Exercise, case: Case, got: Any, expected: Any, fo
     if isinstance(expected, list) and all(isinstance(item, str) for item in expected):
         return None if _same(exercise, got, expected) else found(
             "values", f"Your result is {sentences.brief(got)}; expected {sentences.brief(expected)}.", got=got, expected=expected)
-    pairs = list(zip(_flat(got), _flat(expected), strict=True))
+    flat, wanted = list(_flat(got)), list(_flat(expected))
+    if len(flat) != len(wanted):  # lists of another length inside a tuple
+        return found("shape", f"Your result holds {len(flat)} entries in all; expected {len(wanted)}.", got=got, expected=expected)
+    pairs = list(zip(flat, wanted, strict=True))
     names = exercise.outputs if len(exercise.outputs) == len(pairs) else ("result",) * len(pairs)
     for name, (got_item, want) in zip(names, pairs, strict=True):
         if isinstance(want, torch.Tensor) and got_item.shape != want.shape:

@@ -66,7 +66,7 @@ def _paragraphs(text: str, seen: set[str]) -> tuple[str, ...]:
         listed = _LISTED.match(block)
         if not listed and re.search(r"\n\s", block):  # uneven: program text, a table, a definition
             continue
-        paragraph = _WRAPPED.sub(" ", block[listed.end() if listed else 0:]).translate(_MARKS).strip()
+        paragraph = _WRAPPED.sub(" ", block[listed.end() if listed else 0:].translate(_MARKS)).strip()
         paragraph = re.sub(r"(\w)- (?=\w)", r"\1-", paragraph)  # a word that was broken at the end of a line
         letters = sum(c.isalpha() or c == " " for c in paragraph)
         if len(paragraph.split()) < 6 or letters < 0.86 * len(paragraph) or paragraph[-1] not in ".:?!" or "=" in paragraph:
