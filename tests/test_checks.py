@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -300,3 +301,10 @@ def test_import_is_light():
 def test_numpy_scalar_answers():
     result = examine(BY_ID["03.3"], {key: np.float32(value) for key, value in BY_ID["03.3"].reference.items()})
     assert result.passed
+
+
+def test_lists_of_another_length_inside_a_tuple():
+    exercise = replace(WEIGHTS, oracle=lambda query, keys, bandwidth: ([1.0, 2.0], [3.0]), twins=(), outputs=("first", "second"))
+    assert examine(exercise, lambda query, keys, bandwidth: ([1.0, 2.0], [3.0])).earned["values"] == 2
+    result = examine(exercise, lambda query, keys, bandwidth: ([1.0], [3.0]))
+    assert result.stage == "shape" and "2 entries" in result.message and "expected 3" in result.message

@@ -142,8 +142,7 @@ def _examine_numbers(exercise: Exercise, case: Case, got: Any, expected: Any, fo
     if isinstance(expected, list) and all(isinstance(item, str) for item in expected):
         return None if _same(exercise, got, expected) else found(
             "values", f"Your result is {sentences.brief(got)}; expected {sentences.brief(expected)}.", got=got, expected=expected)
-    flat, wanted = list(_flat(got)), list(_flat(expected))
-    if len(flat) != len(wanted):  # lists of another length inside a tuple
+    if len(flat := list(_flat(got))) != len(wanted := list(_flat(expected))):  # lists of another length inside a tuple
         return found("shape", f"Your result holds {len(flat)} entries in all; expected {len(wanted)}.", got=got, expected=expected)
     pairs = list(zip(flat, wanted, strict=True))
     names = exercise.outputs if len(exercise.outputs) == len(pairs) else ("result",) * len(pairs)
@@ -183,15 +182,13 @@ def _examine_rejection(case: Case, seen: dict, found) -> Finding | None:
                      mistake="accepts bad input", got=seen["value"],
                      hint="Look at the arguments before computing anything, and say in the message what is wrong with them.")
     if name not in error.get("classes", []):
-        return found("values", f"This input must be refused with a {name}; your answer stopped with "
-                               f"{error['type']}: {error['message']}", mistake="accepts bad input",
-                     hint="It fails somewhere inside, by accident. Test for the bad input first.")
+        return found("values", f"This input must be refused with a {name}; your answer stopped with {error['type']}: {error['message']}",
+                     mistake="accepts bad input", hint="It fails somewhere inside, by accident. Test for the bad input first.")
     missing = [text for text in case.mentions if text not in error["message"]]
     if missing:
         what = "number" if any(c.isdigit() for c in missing[0]) else "word"
-        return found("values", f"It raises {name}, as it should, but the message does not say {missing[0]!r}: "
-                               f"“{error['message']}”.", mistake=f"error without the {what}s",
-                     hint=f"A message that names the offending {what}s saves its reader a debugging session.")
+        return found("values", f"It raises {name}, as it should, but the message does not say {missing[0]!r}: “{error['message']}”.",
+                     mistake=f"error without the {what}s", hint=f"A message that names the {what}s saves its reader a debugging session.")
     return None
 
 
