@@ -230,8 +230,6 @@ def freeze(bert: Bert, blocks: int) -> None:
             block.requires_grad_(False)
 
 
-
-
 def initialise(module: nn.Module, std: float = 0.02) -> nn.Module:
     """Draw all weights inside from a normal distribution, biases 0, as BERT starts; returns the module."""
     for part in module.modules():

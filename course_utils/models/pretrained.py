@@ -6,6 +6,7 @@ Reads the folder in which Hugging Face's BERT models are handed out (``config.js
 from __future__ import annotations
 
 import json
+import os
 import re
 from importlib import import_module, util
 from pathlib import Path
@@ -25,8 +26,9 @@ _PLACES = [("embeddings.word_embeddings", "embeddings.token"), ("embeddings.posi
 
 
 def installed() -> Path | None:
-    """The folder of the small pre-trained encoder, or None where the extra [pretrained] is not installed."""
-    return Path(import_module(PACKAGE).MODEL_DIR) if util.find_spec(PACKAGE) else None
+    """The folder of the small pre-trained encoder; None without the extra [pretrained], or when COURSE_PRETRAINED=off hides it."""
+    hidden = os.environ.get("COURSE_PRETRAINED") == "off"
+    return None if hidden or util.find_spec(PACKAGE) is None else Path(import_module(PACKAGE).MODEL_DIR)
 
 
 def load_bert(folder: str | Path) -> Bert:

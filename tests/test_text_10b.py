@@ -1,0 +1,99 @@
+"""Names in BIO tags against an independent library; the short training tools of chapter 10; the chapter without its extra."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from course_utils.models import pretrained
+from course_utils.text.spans import Span, span_scores, spans
+from course_utils.text.wordpiece import WordPiece
+from course_utils.training.baselines import bag_of_words, majority
+from course_utils.training.finetuning import collate, finetune
+
+ROOT = Path(__file__).resolve().parents[1]
+TAGS = st.sampled_from(["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"])
+SENTENCES = st.lists(st.integers(1, 9).flatmap(lambda n: st.tuples(st.lists(TAGS, min_size=n, max_size=n),
+                                                                   st.lists(TAGS, min_size=n, max_size=n))), min_size=1, max_size=6)
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(deadline=None, max_examples=150)
+@given(SENTENCES)
+def test_scores_are_those_of_seqeval(pairs: list[tuple[list[str], list[str]]]) -> None:
+    metrics = pytest.importorskip("seqeval.metrics")
+    wanted, guessed = [a for a, _ in pairs], [b for _, b in pairs]
+    theirs = (metrics.precision_score(wanted, guessed, zero_division=0), metrics.recall_score(wanted, guessed, zero_division=0),
+              metrics.f1_score(wanted, guessed, zero_division=0))
+    assert span_scores(wanted, guessed) == pytest.approx(theirs)
+
+
+def test_spans_of_a_sentence() -> None:
+    assert spans("B-PER I-PER B-PER O I-LOC I-ORG".split()) == [Span("PER", 0, 1), Span("PER", 2, 2), Span("LOC", 4, 4), Span("ORG", 5, 5)]
+    with pytest.raises(ValueError, match="tag 1 is 'X'"):
+        spans(["O", "X"])
+    with pytest.raises(ValueError, match="different lengths"):
+        span_scores([["O"]], [["O", "O"]])
+
+
+def test_a_batch_is_padded_behind() -> None:
+    encoded = [WordPiece().encode("time flies", "like"), WordPiece().encode("fruit")]
+    ids, segments, mask = collate(encoded)
+    assert ids.shape == (2, 6) and mask.sum(1).tolist() == [6, 3] and ids[1, 3:].tolist() == [0, 0, 0]
+    assert segments[0].tolist() == [0, 0, 0, 0, 1, 1] and mask.dtype == torch.bool
+    with pytest.raises(ValueError, match="nothing"):
+        collate([])
+
+
+def test_fine_tuning_visits_every_example_once_an_epoch_and_leaves_what_is_frozen() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.1), nn.Linear(4, 2))
+    model[0].requires_grad_(False)
+    before, seen, x = model[0].weight.clone(), [], torch.randn(10, 3)
+
+    def loss(rows: list[int]) -> torch.Tensor:
+        assert model.training
+        seen.extend(rows)
+        return model(x[rows]).square().mean()
+
+    history = finetune(model, loss, 10, 3, 1e-2, batch=4)
+    assert len(history) == 9 and [sorted(seen[i:i + 10]) for i in (0, 10, 20)] == [list(range(10))] * 3
+    assert torch.equal(before, model[0].weight) and not model.training and model[2].weight.grad is not None
+    with pytest.raises(ValueError, match="epochs=0"):
+        finetune(model, loss, 10, 0, 1e-2)
+
+
+def test_baselines() -> None:
+    train = [("good food", "positive"), ("bad food", "negative"), ("good room", "positive"), ("bad bad room", "negative")] * 3
+    assert bag_of_words(train, [("a good tram", "positive"), ("the bad tram", "negative")]) == 1.0
+    assert majority(["a", "a", "b"], ["a", "b"]) == 0.5
+    with pytest.raises(ValueError, match="1 label in 2 texts"):
+        bag_of_words([("x", "a"), ("y", "a")], [])
+
+
+def test_the_extra_can_be_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURSE_PRETRAINED", "off")
+    assert pretrained.installed() is None
+
+
+@pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
+@pytest.mark.parametrize("kind", ["chapter", "solution"])
+def test_the_chapter_runs_without_the_extra(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from course_utils.authoring.execute import execute
+    from course_utils.authoring.ledger import find_sources
+    from course_utils.authoring.source import CHAPTER, SOLUTION, read_chapter
+
+    monkeypatch.setenv("COURSE_PRETRAINED", "off")
+    monkeypatch.syspath_prepend(str(ROOT))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]))
+    assert sys.path
+    notebook = execute(read_chapter(find_sources(ROOT)["10"]), {"chapter": CHAPTER, "solution": SOLUTION}[kind], "", tmp_path)
+    printed = "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []))
+    assert printed.count("Without the extra") >= 6 and printed.count("Recorded by benchmarks/finetuning.py") >= 4
