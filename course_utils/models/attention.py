@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .dropout import dropout as drop
-from .masks import causal_mask
+from .masks import additive, causal_mask
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -72,6 +72,10 @@ def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = N
         n, m = query.shape[-2], key.shape[-2]
         if mask is None and not (dropout and query.device.type == "cpu") and n in (1, m) and query.dim() == 4:
             return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=n > 1)
+        if mask is None and query.device.type == "cpu" and query.dim() == 4 and n == m:  # dropout: PyTorch's fused kernel knows none
+            scores = (query / math.sqrt(query.shape[-1])) @ key.mT
+            scores += additive(causal_mask(n), scores.dtype)  # in place, and backward has nothing to mask
+            return drop(scores.softmax(-1), dropout) @ value
         past = causal_mask(n, m, query.device)
         mask = past if mask is None else mask & past
     if query.dim() == key.dim() == value.dim() == 3:  # without a head axis PyTorch's CPU falls back to a slow path

@@ -12,8 +12,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .dropout import dropout
+from .feedforward import FeedForward
 from .multihead import KeyValueCache, MultiHeadAttention
-from .transformer import AddNorm, TransformerConfig, feed_forward, final_norm
+from .transformer import AddNorm, TransformerConfig, final_norm
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class GPTBlock(nn.Module):
     def __init__(self, config: TransformerConfig):
         super().__init__()
         self.attention = MultiHeadAttention(config.d_model, config.num_heads, config.bias, config.dropout)
-        self.feed_forward = feed_forward(config)
+        self.feed_forward = FeedForward(config.d_model, config.d_ff, config.activation, bias=config.bias)  # no dropout inside
         self.around_attention, self.around_feed_forward = AddNorm(config), AddNorm(config)
 
     def forward(self, x: Tensor, cache: KeyValueCache | None = None) -> Tensor:
@@ -96,11 +97,33 @@ class GPT(nn.Module):
     def loss(self, ids: Tensor) -> Tensor:
         """Mean cross-entropy in nats of every token but the first, given those before it: ids ``(batch, n + 1)`` -> a number."""
         logits = self(ids[:, :-1])  # (batch, n, vocab_size)
-        return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+        return cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
 
     def new_caches(self) -> list[KeyValueCache]:
         """Empty caches, one a block."""
         return [KeyValueCache() for _ in self.blocks]
+
+
+class _CrossEntropy(torch.autograd.Function):
+    """One array as large as the logits becomes the probabilities and then the gradient; PyTorch's own function makes four."""
+
+    @staticmethod
+    def forward(ctx, logits: Tensor, target: Tensor) -> Tensor:
+        p, target = logits.log_softmax(-1), target[:, None]
+        loss = -p.gather(1, target).mean()
+        ctx.save_for_backward(p.exp_().scatter_add_(1, target, p.new_full((1, 1), -1.0).expand(len(p), 1)))
+        return loss
+
+    @staticmethod
+    def backward(ctx, upstream: Tensor) -> tuple[Tensor, None]:
+        difference, = ctx.saved_tensors  # probabilities, less 1 at the target
+        return difference * (upstream / len(difference)), None
+
+
+def cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
+    """``F.cross_entropy``, a fraction faster where a CPU trains in 32 bits: logits ``(n, vocab_size)``, ids ``(n,)`` -> a number."""
+    ours = logits.device.type == "cpu" and logits.dtype == torch.float32 and logits.requires_grad
+    return _CrossEntropy.apply(logits, target) if ours else F.cross_entropy(logits, target)
 
 
 @torch.no_grad()

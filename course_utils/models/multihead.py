@@ -39,6 +39,7 @@ class KeyValueCache:
     def __init__(self) -> None:
         self.keys: Tensor | None = None
         self.values: Tensor | None = None
+        self._room: dict[int, Tensor] = {}  # what keys (0) and values (1) are the beginning of
 
     def __len__(self) -> int:
         return 0 if self.keys is None else self.keys.shape[-2]
@@ -54,12 +55,25 @@ class KeyValueCache:
         if self.keys is not None and self.values is not None:
             if len(keys) != len(self.keys):
                 raise ValueError(f"the cache holds {len(self.keys)} sentences, the new tokens belong to {len(keys)}")
-            keys, values = torch.cat([self.keys, keys], dim=-2), torch.cat([self.values, values], dim=-2)
+            if keys.requires_grad or self.keys.requires_grad:  # backward needs the old ones as they were
+                keys, values = torch.cat([self.keys, keys], dim=-2), torch.cat([self.values, values], dim=-2)
+            else:
+                keys, values = self._write(self.keys, keys, 0), self._write(self.values, values, 1)
         self.keys, self.values = keys, values
         return keys, values
 
+    def _write(self, old: Tensor, new: Tensor, which: int) -> Tensor:
+        """Both behind each other, in memory that is twice as large whenever it is full: the old tokens are rarely copied."""
+        n = old.shape[-2] + new.shape[-2]
+        if which not in self._room or self._room[which].shape[-2] < n:
+            self._room[which] = old.new_empty(*old.shape[:-2], 2 * n, old.shape[-1])
+            self._room[which].narrow(-2, 0, old.shape[-2]).copy_(old)
+        self._room[which].narrow(-2, old.shape[-2], new.shape[-2]).copy_(new)
+        return self._room[which].narrow(-2, 0, n)
+
     def reorder(self, rows: Tensor) -> None:
         """Keep these rows of the batch, in this order: beams that go on, sentences that are not finished."""
+        self._room.clear()
         if self.keys is not None and self.values is not None:
             self.keys, self.values = self.keys[rows], self.values[rows]
 
@@ -119,7 +133,8 @@ class MultiHeadAttention(nn.Module):
             if x is not None and (x.dim() != 3 or x.shape[-1] != self.d_model):
                 raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (batch, tokens, d_model={self.d_model})")
         if key is None:
-            parts = self.w_qkv(query).chunk(3, dim=-1)
+            q, k, v = self.w_qkv(query).view(*query.shape[:2], 3, self.num_heads, self.head_dim).unbind(2)
+            return q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
         else:
             sizes = [self.d_model, 2 * self.d_model] if value is None else [self.d_model] * 3
             weight = self.w_qkv.weight.split(sizes)

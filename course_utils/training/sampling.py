@@ -32,8 +32,8 @@ def next_distribution(logits: Tensor, temperature: float = 1.0, top_k: int | Non
         return torch.nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
     logits = logits / temperature
     if top_k is not None and top_k < logits.shape[-1]:
-        least = logits.topk(top_k, dim=-1).values[..., -1:]
-        logits = logits.masked_fill(logits < least, float("-inf"))
+        largest, place = logits.topk(top_k, dim=-1)  # exactly k, also where some are equal
+        logits = torch.full_like(logits, float("-inf")).scatter(-1, place, largest)
     probabilities = logits.softmax(-1)
     if top_p is not None and top_p < 1:
         ordered, place = probabilities.sort(-1, descending=True)
@@ -43,42 +43,45 @@ def next_distribution(logits: Tensor, temperature: float = 1.0, top_k: int | Non
     return probabilities
 
 
-@torch.no_grad()
 def generate(model: GPT, ids: Tensor, steps: int, *, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
              repetition: float = 1.0, end_id: int | None = None, generator: torch.Generator | None = None, cached: bool = True,
              each: Callable[[Tensor], None] | None = None) -> Tensor:
     """Continue every prompt: ids ``(batch, n)`` -> ``(batch, n + up to steps)``, prompts included.
 
-    When ``max_len`` tokens are seen, the oldest are dropped. A row that has written ``end_id`` goes on writing it, and generation ends
-    when all have. ``cached`` keeps keys and values; without it every step reads everything again (the same tokens come out).
+    When ``max_len`` tokens are seen, the oldest quarter of them is dropped. A row that has written ``end_id`` goes on writing it, and
+    generation ends when all have. ``cached`` keeps keys and values; without it every step reads everything again, and the same tokens
+    come out.
     ``each`` is called with the new tokens ``(batch,)`` of every step. ValueError for an empty prompt or steps below 0.
     """
     if ids.dim() != 2 or not ids.shape[1] or steps < 0:
         raise ValueError(f"ids of shape {tuple(ids.shape)} and steps={steps}; expected (batch, n) with n at least 1, and no negative steps")
     training, room = model.training, model.config.max_len
-    model.eval()
     done = torch.zeros(len(ids), dtype=torch.bool, device=ids.device)
-    caches, fresh = None, ids[:, -room:]
+    text, end = torch.cat([ids, ids.new_empty(len(ids), steps)], dim=1), ids.shape[1]  # room for everything; end: how much is written
+    caches, start, read = None, max(0, end - room), 0  # text[:, start: end] is seen, the caches hold it up to read
+    model.eval()
     try:
-        for _ in range(steps):
-            if not cached or caches is None or len(caches[0]) + fresh.shape[1] > room:
-                caches = model.new_caches() if cached else None
-                kept = room if not cached else max(1, room - room // 4)  # leave room, or every step would read everything again
-                fresh = ids[:, -room:] if ids.shape[1] <= room else ids[:, -kept:]
-            logits = model(fresh, caches, last=True)[:, -1]
-            if temperature == 0 and repetition == 1:
-                new = logits.argmax(-1)
-            else:
-                weights = next_distribution(logits, temperature, top_k, top_p, ids, repetition)
-                new = torch.multinomial(weights, 1, generator=generator)[:, 0]
-            if end_id is not None:
-                new = new.masked_fill(done, end_id)
-                done |= new == end_id
-            ids, fresh = torch.cat([ids, new[:, None]], dim=1), new[:, None]
-            if each is not None:
-                each(new)
-            if done.all():
-                break
+        with torch.inference_mode():
+            for _ in range(steps):
+                if end - start > room:  # drop a quarter: if it were one token, every step would have to read everything again
+                    caches, start = None, end - max(1, room - room // 4)
+                if caches is None:
+                    caches, read = model.new_caches() if cached else None, start
+                logits = model(text[:, read: end], caches, last=True)[:, -1]
+                if temperature == 0 and repetition == 1:
+                    new = logits.argmax(-1)
+                else:
+                    weights = next_distribution(logits, temperature, top_k, top_p, text[:, :end], repetition)
+                    new = torch.multinomial(weights, 1, generator=generator)[:, 0]
+                if end_id is not None:
+                    new = new.masked_fill(done, end_id)
+                    done |= new == end_id
+                text[:, end] = new
+                read, end = end, end + 1
+                if each is not None:
+                    each(new)
+                if end_id is not None and done.all():
+                    break
     finally:
         model.train(training)
-    return ids
+    return text[:, :end]
