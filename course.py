@@ -36,7 +36,7 @@ OLDEST_PYTHON = (3, 11)
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 NOTEBOOK_FOLDERS = ("chapters", "solutions")
 
-HANDOUT_FOLDERS = ("course_utils", os.path.join("docs", "images"))
+HANDOUT_FOLDERS = ("course_utils", os.path.join("docs", "images"), os.path.join("benchmarks", "results"))
 HANDOUT_FILES = (
     "course.py", "conftest.py", "requirements.txt", "environment.yml",
     "pyproject.toml", "LICENSE", "LICENSE-TEXT", ".gitignore",
