@@ -1,0 +1,140 @@
+"""A GPT small enough to pre-train on a laptop, on the prose that Python itself carries.
+
+    python -m course_utils.training.mini_gpt [--steps 2500]     writes mini_gpt.safetensors beside this file
+
+Chapter 11a trains one for a minute, and looks at and fine-tunes the committed one. Every eighth page (topic of the language
+reference, module of the standard library) is held out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ..models.gpt import GPT, GPTConfig
+from ..text import prose
+from ..text.bpe import ByteBPE
+from .loop import History, fit
+from .schedules import warmup_cosine
+
+FILE = Path(__file__).with_name("mini_gpt.safetensors")
+
+
+class Corpus(NamedTuple):
+    """Training and held-out pages, each a text whose paragraphs are lines."""
+
+    training: list[str]
+    held_out: list[str]
+
+
+def read_corpus(docstrings: bool = False) -> Corpus:
+    """The language reference, with ``docstrings`` also those of the standard library."""
+    pages = [*prose.reference(), *(prose.docstrings() if docstrings else ())]
+    apart = [sha256(page[0].encode()).digest()[0] % 8 == 0 for page in pages]
+    return Corpus(*(["\n".join(page) for page, held in zip(pages, apart, strict=True) if held is wanted] for wanted in (False, True)))
+
+
+def as_stream(tokenizer: ByteBPE, pages: Sequence[str]) -> Tensor:
+    """All pages as one row of ids ``(tokens,)``, the end-of-document token behind each."""
+    return torch.tensor([i for page in pages for i in [*tokenizer.encode(page), tokenizer.end_id]])
+
+
+def window_loss(model: GPT, stream: Tensor, batch: int, generator: torch.Generator) -> Callable[[], Tensor]:
+    """A loss for ``fit``: the mean over ``batch`` windows of ``max_len`` tokens that begin anywhere in the stream."""
+    reach = torch.arange(model.config.max_len + 1)
+
+    def loss() -> Tensor:
+        starts = torch.randint(len(stream) - len(reach) + 1, (batch, 1), generator=generator)
+        return model.loss(stream[starts + reach])
+
+    return loss
+
+
+@torch.no_grad()
+def nats(model: GPT, stream: Tensor, stride: int | None = None) -> float:
+    """Sum of ``-ln p`` over every token of the stream but the first, each scored once.
+
+    Windows of ``max_len`` advance by ``stride`` (half of it unless given); each scores only what no earlier window has scored.
+    """
+    size, training = model.config.max_len, model.training
+    stride, total, done = stride or size // 2, 0.0, 0
+    model.eval()
+    while done < len(stream) - 1:
+        start = max(0, min(done + stride, len(stream) - 1) - size) if done else 0
+        ids = stream[start: start + size + 1]
+        losses = F.cross_entropy(model(ids[None, :-1])[0], ids[1:], reduction="none")
+        total += losses[done - start:].sum().item()
+        done = start + len(losses)
+    model.train(training)
+    return total
+
+
+def bits_per_character(model: GPT, stream: Tensor, pages: Sequence[str]) -> float:
+    """``nats / (ln 2 · characters)``; the end of a document counts as one character, which a text file needs as well."""
+    return nats(model, stream) / (math.log(2) * sum(len(page) + 1 for page in pages))
+
+
+def pretrain(stream: Tensor, config: GPTConfig, steps: int, lr: float = 3e-3, batch: int = 16, seed: int = 0) -> tuple[GPT, History]:
+    """Train from scratch on windows drawn at random, the rate rising for a twentieth of the steps and then falling."""
+    torch.manual_seed(seed)
+    model = GPT(config)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.1, betas=(0.9, 0.95), fused=True)
+    loss = window_loss(model, stream, batch, torch.Generator().manual_seed(seed))
+    history = fit(model, loss, steps, lr, "pre-training", optimizer=optimizer, clip=1.0,
+                  schedule=warmup_cosine(steps, max(1, steps // 20), floor=0.02))
+    return model.eval(), history
+
+
+def save(model: GPT, tokenizer: ByteBPE, path: Path = FILE) -> None:
+    """Weights in 16 bits, configuration and merges in one safetensors file."""
+    from safetensors.torch import save_file
+
+    merges = [[part.hex() for part in pair] for pair in tokenizer.merges]
+    metadata = {"config": json.dumps(asdict(model.config)), "merges": json.dumps(merges),
+                "command": "python -m course_utils.training.mini_gpt"}
+    save_file({name: value.half().contiguous() for name, value in model.state_dict().items()}, path, metadata)
+
+
+def load_mini_gpt(path: str | Path = FILE) -> tuple[GPT, ByteBPE]:
+    """The committed model, in 32 bits and evaluation mode, and its tokenizer. ValueError when the file holds something else."""
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata() or {}
+        if not {"config", "merges"} <= set(metadata):
+            raise ValueError(f"{path} holds no mini-GPT: its metadata are {sorted(metadata)}")
+        state = {name: file.get_tensor(name).float() for name in file.keys()}
+    model = GPT(GPTConfig(**json.loads(metadata["config"])))
+    tokenizer = ByteBPE([tuple(map(bytes.fromhex, pair)) for pair in json.loads(metadata["merges"])])
+    if {n: v.shape for n, v in state.items()} != {n: v.shape for n, v in model.state_dict().items()}:
+        raise ValueError(f"{path} belongs to another model: names or shapes differ from {model.config}")
+    model.load_state_dict(state)
+    return model.eval(), tokenizer
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Pre-train the mini-GPT and write mini_gpt.safetensors.")
+    parser.add_argument("--steps", type=int, default=2_500)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(argv)
+    corpus = read_corpus(docstrings=True)
+    tokenizer = ByteBPE.train(corpus.training, 1_024)
+    config = GPTConfig(len(tokenizer), 120, 4, 3, 128, dropout=0.0)
+    model, _ = pretrain(as_stream(tokenizer, corpus.training), config, options.steps, seed=options.seed)
+    save(model, tokenizer)
+    reached = bits_per_character(load_mini_gpt()[0], as_stream(tokenizer, corpus.held_out), corpus.held_out)
+    print(f"{reached:.3f} bits per character held out; {FILE.name}: {FILE.stat().st_size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()
