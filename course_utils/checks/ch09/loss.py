@@ -51,6 +51,8 @@ def _loss(hidden: Tensor, labels: Tensor, head: Callable, how: str = "right") ->
         keep = chosen.cumsum(1).eq(1) & chosen
         rows, wanted = hidden[keep], labels[keep]
     logits = head(rows.detach() if how == "cut" else rows)
+    if how == "softmax first":
+        logits = torch.softmax(logits, -1)
     scores = torch.softmax(logits, -1) if how == "twice" else logits
     log_p = torch.log_softmax(scores, 0 if how == "axis" else -1) if how != "raw" else scores
     losses = -log_p[torch.arange(len(wanted)), wanted]
@@ -123,6 +125,8 @@ LOSS = Exercise(
               "Each label must meet the hidden state of its own place; yours meet in another order."),
         _twin("no gradient", "cut", "The numbers are right, but nothing flows back to the hidden states."),
         _twin("softmax taken twice", "twice", "The cross-entropy does the softmax itself; you hand it probabilities."),
+        _twin("softmax before the cross-entropy", "softmax first",
+              "The cross-entropy does the softmax itself; you hand it probabilities, and return them where logits are asked for."),
         _twin("no softmax", "raw", "Logits are not log-probabilities yet: a log-softmax over the vocabulary is missing."),
         _twin("softmax over the selected tokens", "axis", "The probabilities of one token sum to 1 over the vocabulary, the last axis."),
         _twin("mean over nothing", "nan",

@@ -43,6 +43,8 @@ def _mask(ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: 
             random = selected & (decision >= 0.9)
         case "thresholds":
             random = selected & (decision < 0.1)
+        case "overwritten":
+            random = selected & (decision < 0.9)
     inputs = ids.masked_fill(masked, 0 if how == "zero" else mask_id)
     inputs = torch.where(random, anything, inputs)
     labels = ids.masked_fill(~selected, IGNORED)
@@ -111,6 +113,9 @@ MASKING = Exercise(
               "The middle range of fates means a random token, and the upper one means that nothing happens."),
         _twin("thresholds 0.8 and 0.1", "thresholds",
               "The shares follow each other on one line from 0 to 1: the second threshold is the sum of the first two shares."),
+        _twin("[MASK] overwritten by random tokens", "overwritten",
+              "Your second step asks only for a fate below the upper threshold, and so takes the place of the first. Random tokens need "
+              "both thresholds."),
         _twin("shares 70, 20, 10", "random twenty", "The first threshold is too low, so that too many tokens become random ones."),
         _twin("shares taken of all tokens", "of all tokens",
               "Your thresholds are the shares of all tokens. A fate decides about a token that has been selected already."),

@@ -31,10 +31,12 @@ def _oracle(first: list[int], second: list[int] | None, max_len: int) -> tuple[T
 
 def _build(first: list[int], second: list[int] | None, max_len: int, how: str = "right") -> tuple[Tensor, Tensor]:
     texts = [list(text) for text in (first, second) if text is not None]
+    if how == "empty is none" and not texts[-1]:
+        texts = texts[:1]
     special = 1 + len(texts)
     if max_len < special:
         raise ValueError(f"max_len={max_len} has no room for {special} special tokens")
-    room = max_len - {"no room for special": 0, "room for two": 2}.get(how, special)
+    room = max_len - {"no room for special": 0, "room for two": 2, "room for three": 3}.get(how, special)
     while sum(map(len, texts)) > max(room, 0) and how not in ("never cut", "cut at the end", "halves"):
         index = max(range(len(texts)), key=lambda k: len(texts[k]))
         match how:
@@ -125,6 +127,11 @@ PAIRS = Exercise(
              "The places of the special tokens count as well; leave room for each of them."),
         Twin("room for two special tokens", partial(_build, how="room for two"),
              "A pair has three special tokens, one text has two. Count them from the number of texts."),
+        Twin("room for three special tokens", partial(_build, how="room for three"),
+             "You keep three places free even for one text, which has two special tokens. Count them from the number of texts."),
+        Twin("empty text taken for none", partial(_build, how="empty is none"),
+             "An empty list is a second text without tokens, and its separator stays; only None means that there is none. `if second` "
+             "is false for both."),
         Twin("second text cut first", partial(_build, how="second first"),
              "You shorten the second text until it is gone. Each time, the text that is longer at that moment loses a token."),
         Twin("first text cut first", partial(_build, how="first first"),
