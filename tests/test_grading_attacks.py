@@ -71,7 +71,7 @@ ATTACKS = {
     "returns 100 MB": ("def gaussian_weights(query, keys, bandwidth):\n    return [['x' * 10_000] * 1000] * 1000\n", None, None, ""),
     "returns a shell": ("class Tensor(torch.Tensor):\n    def __reduce__(self):\n        import os\n        return os.system, ('touch /tmp/owned',)\n"
                         "def gaussian_weights(query, keys, bandwidth):\n    return Tensor(torch.ones(2))\n", "shape", None, ""),
-    "deletes files": ("import shutil, os\nfor place in ('/course', '/home', '/tmp', '/usr', os.path.dirname(os.__file__)):\n"
+    "deletes files": ("import shutil, os\nfor place in ('/course', '/home', '/tmp', '/usr/sbin', os.path.dirname(os.__file__) + '/json'):\n"
                       "    shutil.rmtree(place, ignore_errors=True)\n" + WRONG, "values", "normalised over the queries", ""),
     "leaves a daemon": ("import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        while True:\n"
                         "            try:\n                open('/tmp/alive', 'a').write('x')\n            except OSError: pass\n"
