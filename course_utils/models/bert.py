@@ -43,7 +43,7 @@ class BertConfig:
     def body(self) -> TransformerConfig:
         """The stack inside: post-norm blocks."""
         return TransformerConfig(self.d_model, self.num_heads, self.d_ff, self.num_layers, self.dropout, self.activation,
-                                 norm_eps=self.norm_eps)
+                                 norm_eps=self.norm_eps, drop_hidden=False)
 
 
 BASE, LARGE = BertConfig(), BertConfig(d_model=1024, num_heads=16, d_ff=4096, num_layers=24)

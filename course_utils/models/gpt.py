@@ -12,9 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .dropout import dropout
-from .feedforward import FeedForward
 from .multihead import KeyValueCache, MultiHeadAttention
-from .transformer import AddNorm, TransformerConfig, final_norm
+from .transformer import AddNorm, TransformerConfig, feed_forward, final_norm
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class GPTConfig:
     def body(self) -> TransformerConfig:
         """The stack inside."""
         return TransformerConfig(self.d_model, self.num_heads, self.d_ff or 4 * self.d_model, self.num_layers, self.dropout,
-                                 self.activation, norm_place=self.norm_place, norm_eps=self.norm_eps)
+                                 self.activation, norm_place=self.norm_place, norm_eps=self.norm_eps, drop_hidden=False)
 
 
 GPT1 = GPTConfig(40_478, max_len=512, norm_place="post")
@@ -54,7 +53,7 @@ class GPTBlock(nn.Module):
     def __init__(self, config: TransformerConfig):
         super().__init__()
         self.attention = MultiHeadAttention(config.d_model, config.num_heads, config.bias, config.dropout)
-        self.feed_forward = FeedForward(config.d_model, config.d_ff, config.activation, bias=config.bias)  # no dropout inside
+        self.feed_forward = feed_forward(config)
         self.around_attention, self.around_feed_forward = AddNorm(config), AddNorm(config)
 
     def forward(self, x: Tensor, cache: KeyValueCache | None = None) -> Tensor:
@@ -127,7 +126,7 @@ def cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def initialise(model: GPT) -> None:
+def initialise(model: nn.Module) -> None:
     """GPT-2's start: deviation .02; layers that write into the residual stream smaller by the root of their number.
 
     A model narrower than 768 gets larger first weights, so that a layer's output is as large as it would be there.
@@ -138,8 +137,8 @@ def initialise(model: GPT) -> None:
             nn.init.normal_(module.weight, std=std if isinstance(module, nn.Linear) else 0.02)
         if isinstance(module, nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
-    for block in model.blocks:
-        for layer in (block.attention.w_o, block.feed_forward.w_2):
+    for name, layer in model.named_modules():
+        if name.endswith(("attention.w_o", ".w_2")):
             nn.init.normal_(layer.weight, std=std / (2 * model.config.num_layers) ** 0.5)
 
 

@@ -23,7 +23,8 @@ class TransformerConfig:
     """Sizes and choices shared by all blocks of a stack; ValueError, with the numbers, for impossible ones.
 
     ``norm_place``: "post" is ``Norm(x + F(x))``, "pre" is ``x + F(Norm(x))``, "sandwich" is ``x + Norm(F(Norm(x)))``.
-    ``dropout`` applies to the output of each sublayer, the hidden layer of the feed-forward network and the attention weights.
+    ``dropout`` applies to the output of each sublayer, the attention weights and, unless ``drop_hidden`` is False, the hidden layer
+    of the feed-forward network. (PyTorch's layer drops there; BERT and GPT do not.)
     """
 
     d_model: int = 512
@@ -37,6 +38,7 @@ class TransformerConfig:
     norm_eps: float = 1e-5
     norm_place: str = "post"
     bias: bool = True
+    drop_hidden: bool = True
 
     def __post_init__(self) -> None:
         head_dim(self.d_model, self.num_heads)
@@ -68,7 +70,7 @@ class AddNorm(nn.Module):
 def feed_forward(config: TransformerConfig) -> nn.Module:
     """The feed-forward network a configuration asks for."""
     kind = GatedFeedForward if config.gated else FeedForward
-    return kind(config.d_model, config.d_ff, config.activation, config.dropout, config.bias)
+    return kind(config.d_model, config.d_ff, config.activation, config.dropout if config.drop_hidden else 0.0, config.bias)
 
 
 class EncoderBlock(nn.Module):
