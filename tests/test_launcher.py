@@ -371,9 +371,11 @@ def test_lab_without_a_start_page(course, started):
 
 def test_test_runs_everything(course, started, capsys):
     assert course.main(["test", "--", "-x"]) == 0
-    (command,) = started
-    assert command[1:-1] == ["-m", "pytest", "tests", "chapters", "solutions", "-x"]
-    assert not {"COURSE_CHAPTERS", "COURSE_FULL"} & set(command[-1])
+    exercises, rest = started
+    assert exercises[1:-1] == ["-m", "pytest", "tests/test_exercises.py", "-n", "auto", "--maxprocesses", "4", "-x"]
+    assert rest[1:-1] == ["-m", "pytest", "tests", "chapters", "solutions", "--ignore", "tests/test_exercises.py", "-x"]
+    assert not {"COURSE_CHAPTERS", "COURSE_FULL"} & (set(exercises[-1]) | set(rest[-1]))
+    assert exercises[-1]["OMP_NUM_THREADS"] == "1"
     assert re.search(r"\d+ s in all: \d+ s setup, \d+ s tests", capsys.readouterr().out)
 
 
@@ -389,9 +391,14 @@ def test_test_of_one_chapter(course, started):
     assert command[-1]["COURSE_CHAPTERS"] == "03" and command[-1]["COURSE_FULL"] == "1"
 
 
-def test_exit_code_is_that_of_pytest(course, started, monkeypatch):
-    monkeypatch.setattr(course, "run_visibly", lambda command, env: 5)
-    assert course.main(["test"]) == 5
+@pytest.mark.parametrize(("codes", "wanted", "runs"), [
+    ([0, 0], 0, 2), ([1, 0], 1, 2), ([0, 1], 1, 2), ([5, 0], 0, 2), ([0, 5], 0, 2), ([5, 5], 5, 2), ([3, 5], 3, 2), ([2, 0], 2, 1)])
+def test_exit_code_is_that_of_pytest(course, started, monkeypatch, codes, wanted, runs):
+    """5: no test was chosen, which is no fault while the other run had some; 2: interrupted, so the other run does not start."""
+    left = list(codes)
+    monkeypatch.setattr(course, "run_visibly", lambda command, env: left.pop(0))
+    assert course.main(["test"]) == wanted
+    assert len(codes) - len(left) == runs
 
 
 def test_build_passes_its_arguments_on(course, started):

@@ -44,6 +44,8 @@ class FeedForward(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
+        if self.activation is not torch.relu_:
+            return self.w_2(self.dropout(self.activation(self.w_1(x))))
         tokens = x.reshape(-1, x.shape[-1])  # two axes: the hidden layer is then no view, and may be changed in place
         return self.w_2(self.dropout(self.activation(self.w_1(tokens)))).view(x.shape)
 

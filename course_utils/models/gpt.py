@@ -79,7 +79,7 @@ class GPT(nn.Module):
 
     def forward(self, ids: Tensor, caches: list[KeyValueCache] | None = None, last: bool = False) -> Tensor:
         hidden = self.hidden(ids, caches)
-        return F.linear(hidden[:, -1:] if last else hidden, self.token.weight)
+        return F.linear(hidden[:, -1:] if last and ids.shape[1] > 1 else hidden, self.token.weight)
 
     def hidden(self, ids: Tensor, caches: list[KeyValueCache] | None = None) -> Tensor:
         """What the output matrix sees, ``(batch, n, d_model)``."""
