@@ -1,0 +1,1 @@
+"""The relatives of BERT and GPT: for each the one change it made."""
