@@ -161,7 +161,7 @@ def _examine_numbers(exercise: Exercise, case: Case, got: Any, expected: Any, fo
             if exercise.raw is not None:
                 got_item, want, note = exercise.raw(got_item), exercise.raw(want), f" ({exercise.compared})"
             tips = clues(got_item, want, exercise.rtol, exercise.atol) if isinstance(want, torch.Tensor) else []
-            return found("values", f"Your {name} does not have the expected numbers{note}.", got=got_item, expected=want, clues=tips)
+            return found("values", sentences.wrong_numbers(name, got_item, want) + f"{note}.", got=got_item, expected=want, clues=tips)
     return None
 
 

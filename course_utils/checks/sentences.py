@@ -25,6 +25,13 @@ def brief(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
+def wrong_numbers(name: str, got: Any, want: Any) -> str:
+    """One number is named; of many the panel shows an excerpt."""
+    if isinstance(want, torch.Tensor) and want.numel() != 1:
+        return f"Your {name} does not have the expected numbers"
+    return f"Your {name} is {brief(got)}; expected {brief(want)}"
+
+
 # What PyTorch says, and what it means here: (a part of its message, the mistake, the sentence).
 _PLAIN_WORDS = (
     ("Can't call numpy()", "leaves PyTorch for NumPy",

@@ -1,8 +1,10 @@
 """Exercises of chapter 10, fine-tuning. Oracles: torch.nn modules on the meta device, loops, full enumeration."""
 
 from .heads import CLASSIFIER, WEIGHTS
+from .names import SCORES
 from .pooling import POOL
-from .spans import SPAN, WINDOWS
-from .tags import LABELS, SCORES
+from .spans import SPAN
+from .tags import LABELS
+from .windows import WINDOWS
 
 EXERCISES = (WEIGHTS, CLASSIFIER, POOL, LABELS, SCORES, SPAN, WINDOWS)

@@ -40,11 +40,13 @@ def _changed(*changes: int) -> dict[str, int]:
 
 WEIGHTS = Exercise(
     id="10.1", title="Predict: what a task adds", name="prediction_of_heads", kind="value", stars=1, minutes=8,
-    signature="prediction_of_heads: dict of 5 numbers", oracle=_measure, reference=RIGHT, parts={"values": 3}, rtol=1e-7, atol=0.5,
+    signature="prediction_of_heads: dict of 5 numbers", oracle=_measure, reference=RIGHT, parts={"values": 3}, rtol=0.0, atol=0.5,
     draw=lambda seed: [Case("your five numbers", {})],
     twins=(
         Twin("biases of the output layers forgotten", _changed(-2, -9, -2, -2, -2),
              "A linear layer has a bias for each of its outputs, here for each label."),
+        Twin("start and end without biases", _changed(0, 0, -2, 0, 0),
+             "The paper draws two vectors. In code they are the two rows of one linear layer, and it has a bias for each."),
         Twin("one output for two classes", _changed(-D - 1, 0, 0, -D - 1, -D - 1),
              "Two classes get two scores here, one each: the same layer serves three classes as well."),
         Twin("start and end share a vector", _changed(0, 0, -D - 1, 0, 0),
@@ -57,6 +59,16 @@ WEIGHTS = Exercise(
              "The vector of the first token goes through one more layer with a tanh, the pooler, before it is classified."),
         Twin("pooler taken for frozen", _changed(0, 0, 0, 0, -POOLER),
              "What is frozen is named in the entry: embeddings and eleven blocks. The pooler is neither."),
+        Twin("the pooler's biases forgotten", _changed(0, 0, 0, 0, -D),
+             "The pooler is a linear layer as well, with a bias for each of its outputs."),
+        Twin("output layer taken for frozen", _changed(0, 0, 0, 0, -2 * D - 2),
+             "The output layer is new and starts at random: it is trained whatever else is frozen."),
+        Twin("all twelve blocks frozen", _changed(0, 0, 0, 0, -BLOCK),
+             "Eleven of twelve blocks are frozen. The last one is trained together with what stands on top of it."),
+        Twin("eleven blocks trained", _changed(0, 0, 0, 0, 10 * BLOCK),
+             "Eleven is the number of blocks that are frozen; a single one is left to train."),
+        Twin("pooler counted twice", _changed(0, 0, 0, POOLER, 0),
+             "The size of the body is given with the pooler. Only the output layer is still to be added."),
         Twin("only the head is trained", _changed(0, 0, 0, 0, -BLOCK - POOLER),
              "One of the twelve blocks is left to train, and with it the pooler."),
         Twin("frozen and trained exchanged", _changed(0, 0, 0, 0, RIGHT[NAMES[3]] - 2 * RIGHT[NAMES[4]]),
@@ -88,7 +100,7 @@ class Head(nn.Module):
         chosen = next(iter(self.how & {"before", "after", "never"}), "between")
         if chosen != place:
             return x
-        return F.dropout(x, self.rate, self.training or "always" in self.how)
+        return F.dropout(x, self.rate, not self.training if "turned round" in self.how else self.training or "always" in self.how)
 
     def forward(self, hidden: Tensor) -> Tensor:
         how = self.how
@@ -96,10 +108,14 @@ class Head(nn.Module):
              else hidden.amax(1) if "max" in how else hidden if "all" in how else hidden[:, 0])
         x = self._drop(x, "before")
         x = x if "no pooler" in how else self.pooler(x)
-        squash = torch.relu if "relu" in how else torch.sigmoid if "sigmoid" in how else torch.tanh
+        squash = torch.relu if "relu" in how else torch.sigmoid if "sigmoid" in how else F.gelu if "gelu" in how else torch.tanh
         x = x if "no tanh" in how or "no pooler" in how else squash(x)
         scores = self._drop(self.output(self._drop(x, "between")), "after")
         scores = torch.tanh(scores) if "tanh at the end" in how else scores
+        if "label" in how:
+            return scores.argmax(-1)
+        if "sigmoid at the end" in how:
+            return torch.sigmoid(scores)
         return torch.softmax(scores, -1) if "softmax" in how else torch.log_softmax(scores, -1) if "log" in how else scores
 
 
@@ -137,18 +153,15 @@ CLASSIFIER = Exercise(
         Twin("still the handed-out faults", _module("last", "always", "softmax"),
              "Compare three things with the docstring: which token is read, when numbers are dropped, and what is returned.",
              untouched=True),
-        Twin("only the token repaired", _module("always", "softmax"),
-             "The first token is read now. Look at the mode in which numbers are dropped, and at what is returned."),
-        Twin("only the dropout repaired", _module("last", "softmax"),
-             "Dropout obeys the mode now. Look at which token is read, and at what is returned."),
-        Twin("only the scores repaired", _module("last", "always"),
-             "Scores come out now. Look at which token is read, and at the mode in which numbers are dropped."),
         Twin("the last token is read", _module("last"),
              "The class token stands at the front of the sentence. The last one may even be padding."),
         Twin("dropout in evaluation", _module("always"),
              "Two calls in evaluation mode differ: the function drops numbers unless it is told the mode."),
         Twin("softmax at the end", _module("softmax"), "Scores are asked for; the softmax is part of the loss."),
         Twin("log-softmax at the end", _module("log"), "Plain scores are asked for; the logarithm of the softmax belongs to the loss."),
+        Twin("sigmoid at the end", _module("sigmoid at the end"), "Plain scores are asked for; no function squashes them."),
+        Twin("a label instead of scores", _module("label"),
+             "You choose the best label already. The loss needs a score for every label, and a choice has no gradient."),
         Twin("the second token is read", _module("second"), "Counting starts at 0: the class token is the very first one."),
         Twin("mean of all tokens", _module("mean"), "This head reads one token, the first, and not the mean of them all."),
         Twin("largest of all tokens", _module("max"), "This head reads one token; nothing is taken over the sentence."),
@@ -157,10 +170,19 @@ CLASSIFIER = Exercise(
              "The first token's vector goes through the pooler and its tanh before the output layer."),
         Twin("tanh forgotten", _module("no tanh"), "Without its tanh the pooler and the output layer together are one linear layer."),
         Twin("ReLU in the pooler", _module("relu"), "The pooler was pre-trained with tanh; another function would meet strange numbers."),
+        Twin("GELU in the pooler", _module("gelu"), "GELU belongs into the feed-forward layers of BERT's blocks; the pooler has a tanh."),
         Twin("sigmoid in the pooler", _module("sigmoid"), "The pooler squashes to the range from minus one to one, not from zero to one."),
         Twin("tanh at the end", _module("tanh at the end"), "The scores are not squashed; the tanh belongs to the pooler alone."),
         Twin("dropout on the scores", _module("after"), "What is dropped are features before the output layer, never scores of labels."),
         Twin("dropout before the pooler", _module("before"), "Dropout stands between the pooler and the output layer."),
+        Twin("dropout the wrong way round", _module("turned round"),
+             "You drop in evaluation and keep everything in training; it has to be the other way round."),
         Twin("dropout removed", _module("never"), "In training nothing is dropped any more. Only evaluation goes without dropout."),
+        Twin("only the token repaired", _module("always", "softmax"),
+             "The first token is read now. Look at the mode in which numbers are dropped, and at what is returned."),
+        Twin("only the dropout repaired", _module("last", "softmax"),
+             "Dropout obeys the mode now. Look at which token is read, and at what is returned."),
+        Twin("only the scores repaired", _module("last", "always"),
+             "Scores come out now. Look at which token is read, and at the mode in which numbers are dropped."),
     ),
 )

@@ -45,7 +45,18 @@ def _pool(hidden: Tensor, mask: Tensor, how: str = "right") -> Tensor:
         case "last token":
             return hidden[torch.arange(len(hidden)), (mask.sum(1) - 1).clamp_min(0)] * mask.any(1, keepdim=True)
         case "max":
-            return torch.where(mask.any(1, keepdim=True), hidden.masked_fill(~mask[..., None], -1e9).amax(1), 0.0)
+            return hidden.masked_fill(~mask[..., None], -torch.inf).amax(1)
+        case "from the front":
+            weight = (torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True))[..., None].to(hidden.dtype)
+        case "both special":
+            weight = torch.cat([torch.zeros_like(weight[:, :1]), weight[:, 1:-1], torch.zeros_like(weight[:, :1])], 1)
+            count = weight.sum(1).clamp_min(1)
+        case "all sentences":
+            return ((hidden * weight).sum((0, 1)) / weight.sum()).expand(len(hidden), -1)
+        case "mended late":
+            return ((hidden * weight).sum(1) / weight.sum(1)).nan_to_num(0.0)
+        case "unit":
+            return torch.nn.functional.normalize((hidden * weight).sum(1), dim=-1)
         case "features":
             return (hidden * weight).mean(-1)
         case "no grad":
@@ -94,11 +105,22 @@ POOL = Exercise(
              "You divide by the real tokens of all sentences together; each sentence has its own count."),
         Twin("not a number for an empty sentence", partial(_pool, how="nan"),
              "Nothing divided by zero tokens is not a number. The docstring says what an empty sentence gives."),
+        Twin("mended after the division", partial(_pool, how="mended late"),
+             "The number is mended, its gradient is not: that still goes back through the division by zero. Keep the divisor from "
+             "being 0 instead."),
+        Twin("pads expected at the end", partial(_pool, how="from the front"),
+             "You count the real tokens and take as many from the front. Pads may stand anywhere; go by the mask, place by place."),
+        Twin("averaged over all sentences", partial(_pool, how="all sentences"),
+             "Your sentences share one mean. Choosing real tokens out of the whole batch forgets which sentence each came from."),
+        Twin("length 1 instead of the mean", partial(_pool, how="unit"),
+             "You make a vector of length 1. The mean is the sum divided by the number of real tokens."),
         Twin("first token only", partial(_pool, how="class token"), "This is the state of the first token. All real tokens count here."),
         Twin("last token only", partial(_pool, how="last token"), "This is the state of the last real token. All real tokens count here."),
         Twin("class token left out", partial(_pool, how="no class token"),
              "The first token is a real token as well; the mask says which are."),
         Twin("closing token left out", partial(_pool, how="no special"), "The last real token counts as well; go by the mask alone."),
+        Twin("both ends left out", partial(_pool, how="both special"),
+             "Special tokens are included, says the docstring; and the last place of the longest sentence is not the last of all."),
         Twin("maximum instead of mean", partial(_pool, how="max"), "This takes the largest entry of each feature. The mean is asked for."),
         Twin("mean over the features", partial(_pool, how="features"),
              "You average the numbers inside a token. The mean goes over the tokens of a sentence."),
