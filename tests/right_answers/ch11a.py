@@ -92,6 +92,51 @@ def windows_lookup(ids, size, stride):
     return torch.where(there, ids[safe], 0), torch.where(there, ids[safe + 1], -100)
 
 
+def logits_functional(ids, token, position, blocks, weight, bias):
+    n, room = ids.shape[1], position.shape[0]
+    if n > room:
+        raise ValueError(f"no more than {room} ids fit, got {n}")
+    x = F.embedding(ids, token) + F.embedding(torch.arange(n), position)
+    for block in blocks:
+        x = block(x)
+    return F.linear(F.layer_norm(x, token.shape[1:], weight, bias, 1e-5), token)
+
+
+def logits_by_hand(ids, token, position, blocks, weight, bias):
+    """The norm written out; each text of the batch by itself."""
+    if len(position) < ids.shape[1]:
+        raise ValueError(f"ids of length {ids.shape[1]}, {len(position)} positions")
+    texts = []
+    for row in ids:
+        x = torch.stack([token[i] + position[t] for t, i in enumerate(row.tolist())])[None]
+        for block in blocks:
+            x = block(x)
+        x = (x - x.mean(-1, True)) * torch.rsqrt(x.var(-1, unbiased=False, keepdim=True) + 1e-5)
+        texts.append(((x * weight + bias) @ token.mT)[0])
+    return torch.stack(texts)
+
+
+def bits_window_by_window(logits_of, ids, size, stride, characters):
+    total, done, start = 0.0, 0, 0
+    while done < len(ids) - 1:
+        given, wanted = ids[start:start + size][:len(ids) - 1 - start], ids[start + 1:start + size + 1]
+        losses = F.cross_entropy(logits_of(given[None])[0], wanted, reduction="none")
+        total += losses[done - start:].sum()
+        done, start = start + len(wanted), start + stride
+    return total / characters / math.log(2)
+
+
+def bits_of_each_token(logits_of, ids, size, stride, characters):
+    """Probabilities in a dictionary that keeps the first score of each place."""
+    n, scored = len(ids), {}
+    for start in range(0, n - 1, stride):
+        rows = logits_of(ids[start:start + size][None])[0].softmax(-1)
+        for t, row in enumerate(rows):
+            if start + t + 1 < n:
+                scored.setdefault(start + t + 1, math.log2(row[ids[start + t + 1]].item()))
+    return -sum(scored.values()) / characters
+
+
 def loss_ignoring(logits, ids, lengths):
     wanted = ids[:, 1:].clone()
     wanted[torch.arange(1, ids.shape[1]) >= lengths[:, None]] = -100
@@ -156,11 +201,14 @@ def similar_pairs(read, a, b, start, delimiter, extract, weight, bias):
 
 
 NUMBERS = {"tokens that a byte-level BPE without merges makes of “naïve café”": len("naïve café".encode()),
-           "targets in one pass over 16 windows of 64 tokens": 16 * 64, "targets if only the last row of each window is used": 16,
+           "targets in one pass over 16 windows of 64 inputs": 16 * 64, "targets if only the last row of each window is used": 16,
            "bits per character: all of 1,024 tokens equally likely, 2.5 characters a token": math.log2(1024) / 2.5,
-           "millions of parameters of GPT-2 small, to the nearest million": round((51_281 * 768 + 12 * 7_087_872 + 1_536) / 1e6),
-           "of these in the token embedding, in millions": round(50_257 * 768 / 1e6)}
+           "millions of parameters of GPT-2 small, to half a million": (51_281 * 768 + 12 * 7_087_872 + 1_536) / 1e6,
+           "millions of these in the token embedding, to half a million": 50_257 * 768 / 1e6}
+
+ROUNDED = {name: float(round(value)) for name, value in NUMBERS.items()}
 
 ANSWERS = {"11a.1": [learn_with_join, learn_in_one_list], "11a.2": [apply_in_order, apply_by_rank],
-           "11a.3": [windows_unfold, windows_lookup], "11a.4": [loss_ignoring, loss_selected], "11a.5": [choose_loop, choose_sorted],
-           "11a.6": [NUMBERS, {name: float(value) for name, value in NUMBERS.items()}], "11a.7": [similar_stacked, similar_pairs]}
+           "11a.3": [windows_unfold, windows_lookup], "11a.4": [logits_functional, logits_by_hand],
+           "11a.5": [loss_ignoring, loss_selected], "11a.6": [bits_window_by_window, bits_of_each_token],
+           "11a.7": [choose_loop, choose_sorted], "11a.8": [similar_stacked, similar_pairs], "11a.9": [NUMBERS, ROUNDED]}

@@ -1,4 +1,4 @@
-"""Exercise 11a.5: temperature, top-k and top-p. The oracle sorts each row as a list in double precision."""
+"""Exercise 11a.7: temperature, top-k and top-p. The oracle sorts each row as a list in double precision."""
 
 from __future__ import annotations
 
@@ -34,6 +34,9 @@ def _choose(logits: Tensor, temperature: float = 1.0, top_k: int | None = None, 
     vocab = logits.shape[-1]
     if temperature == 0:
         p = torch.nn.functional.one_hot(logits.argmax(-1), vocab).float()
+        if how == "nothing by nothing":
+            return torch.full_like(logits, torch.nan)
+        p = p.sort(-1, descending=True).values if how == "all sorted" else p
         return torch.full_like(logits, 1 / vocab) if how == "zero flattens" else p
     raw = logits
     if how not in ("ignored", "late", "on probabilities"):
@@ -79,6 +82,8 @@ def _choose(logits: Tensor, temperature: float = 1.0, top_k: int | None = None, 
             p = p / p.sum(-1, keepdim=True)
     if how == "late":
         p = (p.log() / temperature).softmax(-1)
+    if how == "all sorted":
+        return p.sort(-1, descending=True).values
     return p.log() if how == "logarithms" else p
 
 
@@ -111,11 +116,11 @@ def _fixed() -> list[Case]:
             Case("a tiny top-p keeps one token", {"logits": logits, "top_p": 0.01}, part="top-p", shape="(batch, vocab)"),
             Case("nothing set", {"logits": logits}, part="temperature", shape="(batch, vocab)"),
             *(Case(f"{name} = {value}", {"logits": logits, name: value}, part="refusal", rejects=ValueError, mentions=(str(value),))
-              for name, value in (("top_p", 1.5), ("top_k", 0), ("temperature", -0.5)))]
+              for name, value in (("top_p", 1.5), ("top_p", 0.0), ("top_k", 0), ("temperature", -0.5)))]
 
 
 CHOOSING = Exercise(
-    id="11a.5", title="Temperature, top-k and top-p", name="next_probabilities", kind="function", stars=3, minutes=20,
+    id="11a.7", title="Temperature, top-k and top-p", name="next_probabilities", kind="function", stars=3, minutes=20,
     signature="next_probabilities(logits, temperature=1.0, top_k=None, top_p=None) -> (batch, vocab)", oracle=_oracle,
     reference=_reference, draw=_draw, fixed=_fixed, forbidden=("course_utils.training.sampling.next_distribution",),
     parts={"temperature": 1, "top-k": 1, "top-p": 2, "all together": 1, "refusal": 1},
@@ -130,6 +135,8 @@ CHOOSING = Exercise(
              "The temperature divides the logits, before the softmax; dividing probabilities leaves something that does not sum to 1."),
         Twin("temperature 0 flattens", partial(_choose, how="zero flattens"),
              "Temperature 0 is the limit of small temperatures: everything on the largest logit."),
+        Twin("division by temperature 0", partial(_choose, how="nothing by nothing"),
+             "Temperature 0 cannot be divided by. It stands for the limit: everything on the largest logit."),
         Twin("softmax over the batch", partial(_choose, how="axis"), "The probabilities of each row sum to 1 over the vocabulary."),
         Twin("one token too many kept", partial(_choose, how="one more"), "Your filter keeps one token more than top-k says."),
         Twin("one token too few kept", partial(_choose, how="one less"), "Your filter keeps one token less than top-k says."),
@@ -156,6 +163,8 @@ CHOOSING = Exercise(
              "The share is a sum over tokens, not the least probability a single token must have."),
         Twin("not put back in place", partial(_choose, how="not put back"),
              "Your result is sorted: column 0 is the most probable token, not token 0. Undo the sorting."),
+        Twin("everything left sorted", partial(_choose, how="all sorted"),
+             "Each row comes out in the order of its probabilities. Column 0 belongs to token 0: put the numbers back in place."),
         Twin("top-p before top-k", partial(_choose, how="p before k"),
              "The share refers to what top-k has left, after that has been made to sum to 1."),
         Twin("logarithms returned", partial(_choose, how="logarithms"), "Probabilities are asked for, between 0 and 1."),

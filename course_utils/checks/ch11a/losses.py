@@ -1,4 +1,4 @@
-"""Exercise 11a.4: the loss of a language model, handed out with three faults. The oracle walks token by token in double precision."""
+"""Exercise 11a.5: the loss of a language model, handed out with three faults. The oracle walks token by token in double precision."""
 
 from __future__ import annotations
 
@@ -56,6 +56,9 @@ def _loss(logits: Tensor, ids: Tensor, lengths: Tensor, axis: int = -1, shift: s
         return (picked * real).mean()
     if pads == "sentences":
         return ((picked * real).sum(1) / real.sum(1).clamp_min(1)).sum() / (real.sum(1) > 0).sum()
+    if pads in ("rows", "all rows"):
+        counts = real.sum(1) if pads == "rows" else real.sum(1).clamp_min(1)
+        return ((picked * real).sum(1) / counts).mean()
     total = (picked * real).sum()
     if pads == "sum":
         return total
@@ -75,13 +78,13 @@ def _draw(seed: int) -> list[Case]:
                     gradients=("logits",), shape="()")
 
     return [case("2 full rows of 5 tokens", [5, 5], 5, 7, "full rows"), case("3 rows of 6, 2 and 4 tokens", [6, 2, 4], 6, 9, "padding"),
-            case("4 rows of up to 7 tokens, one of them a single token", [3, 7, 1, 5], 7, 11, "padding")]
+            case("4 rows of up to 7 tokens, one of them a single token", [3, 7, 1, 5], 7, 11, "a single token")]
 
 
 BUG = Exercise(
-    id="11a.4", title="Find the bugs: the loss of a language model", name="next_token_loss", kind="function", stars=2, minutes=12,
+    id="11a.5", title="Find the bugs: the loss of a language model", name="next_token_loss", kind="function", stars=2, minutes=12,
     signature="next_token_loss(logits, ids, lengths) -> tensor ()", oracle=_oracle, reference=_loss, draw=_draw,
-    parts={"full rows": 2, "padding": 2},
+    parts={"full rows": 2, "padding": 1, "a single token": 1},
     twins=(
         Twin("still the handed-out bugs", partial(_loss, axis=1, shift="none", pads="divided"),
              "Take logits that name the next token with certainty: the loss should be almost 0. Then look at what each line compares.",
@@ -91,14 +94,15 @@ BUG = Exercise(
              "counts pads."),
         Twin("only the shift mended", partial(_loss, axis=1, pads="divided"),
              "The right tokens are compared now. But probabilities of one position have to sum to 1 over the vocabulary, and the mean "
-             "still "
-             "counts pads."),
+             "still counts pads."),
         Twin("only the mean mended", partial(_loss, axis=1, shift="none"),
              "The divisor is right now. Which axis does the softmax run over, and which token does row t know already?"),
         Twin("each token predicts itself", partial(_loss, shift="none"),
              "Row t has read token t. It should be compared with the token after it."),
         Twin("softmax over the positions", partial(_loss, axis=1),
              "The probabilities of one position sum to 1 over the vocabulary, the last axis."),
+        Twin("softmax over the batch", partial(_loss, axis=0),
+             "Your sentences compete with each other. The probabilities of one position sum to 1 over the vocabulary, the last axis."),
         Twin("divided by all places", partial(_loss, pads="divided"),
              "The losses at pads are 0, but the mean still divides by their number. Divide by the number of predicted tokens."),
         Twin("padding counts", partial(_loss, pads="count"), "Where the token to be predicted is a pad there is nothing to learn."),
@@ -122,6 +126,10 @@ BUG = Exercise(
              "The first token of a sentence is not predicted, so a sentence of five tokens has four losses."),
         Twin("mean of the sentences' means", partial(_loss, pads="sentences"),
              "Each sentence counts alike in yours, long or short. Here each predicted token counts alike."),
+        Twin("mean of the rows, nothing by nothing", partial(_loss, pads="rows"),
+             "A row of one token has no prediction, and you divide by their number. Each predicted token counts alike: take one mean."),
+        Twin("mean of the rows, empty ones too", partial(_loss, pads="all rows"),
+             "Each row counts alike in yours, even one without a prediction. Here each predicted token counts alike."),
         Twin("sum instead of mean", partial(_loss, pads="sum"), "The losses are added up. A mean does not grow with the size of the "
              "batch."),
         Twin("divided by the sentences", partial(_loss, pads="batch"),

@@ -1,4 +1,4 @@
-"""Exercise 11a.6: five numbers about bytes, rows, bits and sizes. The oracle measures them."""
+"""Exercise 11a.9: five numbers about bytes, rows, bits and sizes. The oracle measures them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ...text.bpe import ByteBPE
 from ..exercise import Case, Exercise, Twin
 
 NAMES = ("tokens that a byte-level BPE without merges makes of “naïve café”",
-         "targets in one pass over 16 windows of 64 tokens", "targets if only the last row of each window is used",
+         "targets in one pass over 16 windows of 64 inputs", "targets if only the last row of each window is used",
          "bits per character: all of 1,024 tokens equally likely, 2.5 characters a token",
-         "millions of parameters of GPT-2 small, to the nearest million", "of these in the token embedding, in millions")
+         "millions of parameters of GPT-2 small, to half a million", "millions of these in the token embedding, to half a million")
 
 
 def _measure() -> dict[str, float]:
@@ -24,7 +24,7 @@ def _measure() -> dict[str, float]:
     with torch.device("meta"):
         model = GPT(GPT2["small"])
     size = sum(p.numel() for p in model.parameters())
-    return dict(zip(NAMES, (tokens, rows, last, bits, round(size / 1e6), round(model.token.weight.numel() / 1e6)), strict=True))
+    return dict(zip(NAMES, (tokens, rows, last, bits, size / 1e6, model.token.weight.numel() / 1e6), strict=True))
 
 
 RIGHT = _measure()
@@ -35,8 +35,8 @@ def _with(*changes: tuple[int, float]) -> dict[str, float]:
 
 
 PREDICT = Exercise(
-    id="11a.6", title="Predict: bytes, rows, bits and sizes", name="prediction_of_gpt", kind="value", stars=1, minutes=8,
-    signature="prediction_of_gpt: dict of 6 numbers", oracle=_measure, reference=RIGHT, parts={"values": 3}, rtol=0.0, atol=0.2,
+    id="11a.9", title="Predict: bytes, rows, bits and sizes", name="prediction_of_gpt", kind="value", stars=1, minutes=8,
+    signature="prediction_of_gpt: dict of 6 numbers", oracle=_measure, reference=RIGHT, parts={"values": 3}, rtol=0.0, atol=0.5,
     draw=lambda seed: [Case("your six numbers", {})],
     twins=(
         Twin("characters counted", _with((0, 10)), "Letters with accents are not single bytes in UTF-8."),
@@ -58,6 +58,8 @@ PREDICT = Exercise(
         Twin("BERT's number", _with((4, 110)), "That is what is said of BERT base and sometimes of GPT-1. Add up the matrices."),
         Twin("embedding left out", _with((4, 85)), "That is the blocks alone. The table of embeddings belongs to the model."),
         Twin("output matrix counted extra", _with((4, 163)), "The output matrix is the token embedding; it is there only once."),
+        Twin("counted in ones", _with((4, 124_439_808), (5, 38_597_376)), "Your two sizes are right in single parameters. Write them in "
+             "millions."),
         Twin("positions added to the embedding", _with((5, 39.4)), "The table of positions is another one; the tokens' table is asked "
              "for."),
         Twin("GPT-1's vocabulary", _with((5, 31)), "That fits the forty thousand tokens of GPT-1. GPT-2 has more."),

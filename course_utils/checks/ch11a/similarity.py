@@ -1,4 +1,4 @@
-"""Exercise 11a.7: GPT-1's similarity head. The oracle reads pair by pair."""
+"""Exercise 11a.8: GPT-1's similarity head. The oracle reads pair by pair."""
 
 from __future__ import annotations
 
@@ -52,6 +52,8 @@ def _similar(read: Callable, a: Tensor, b: Tensor, start: int, delimiter: int, e
 
     there, back = vector(a, b), vector(b, a)
     match how:
+        case "flipped":
+            back = read(torch.cat([one(start), a, one(delimiter), b, one(extract)], 1).flip(1))[:, -1]
         case "one order":
             return there @ weight.T + bias
         case "other order":
@@ -94,16 +96,18 @@ def _fixed() -> list[Case]:
 
 
 SIMILARITY = Exercise(
-    id="11a.7", title="Similar in either order", name="similarity", kind="function", stars=2, minutes=12,
+    id="11a.8", title="Similar in either order", name="similarity", kind="function", stars=2, minutes=12,
     signature="similarity(read, a, b, start, delimiter, extract, weight, bias) -> (batch, classes)", oracle=_oracle, reference=_similar,
     draw=_draw, fixed=_fixed, parts={"values": 3, "edges": 1},
     twins=(
         Twin("one order only", partial(_similar, how="one order"),
              "The reader sees the second text in the light of the first. Similarity has no first: read the pair the other way round too."),
         Twin("only the other order", partial(_similar, how="other order"), "Only the second text followed by the first is read; both "
-             "orders "
-             "are asked for."),
+             "orders are asked for."),
         Twin("the same order twice", partial(_similar, how="same twice"), "You add the vector of one order to itself. Exchange the texts."),
+        Twin("whole row turned round", partial(_similar, how="flipped"),
+             "You turn the whole row round: each text is read backwards, and the last place is the start token. Only the texts change "
+             "places."),
         Twin("bias added twice", partial(_similar, how="bias twice"),
              "You apply the linear layer to each order and add the results, so that its bias counts twice. Add the vectors first."),
         Twin("bias forgotten", partial(_similar, how="no bias"), "The linear layer consists of a matrix and a bias; the bias is missing."),
