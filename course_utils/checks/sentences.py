@@ -110,6 +110,9 @@ def type_problem(seen: dict[str, Any], expected: Any, exercise: Exercise,
             bad = [i for i, (g, w) in enumerate(zip(got, expected, strict=True)) if type(g) is not type(w)]
             if bad:
                 return f"Entry {bad[0]} of the result is not a tensor.", "wrong type"
+            for i, (g, w) in enumerate(zip(got, expected, strict=True)):
+                if isinstance(w, torch.Tensor) and w.dtype is torch.bool and g.dtype is not torch.bool:
+                    return f"Entry {i} of the result has numbers ({g.dtype}); expected booleans, True and False.", None
             if len(expected) == 2 and same([got[1], got[0]], list(expected)):
                 return "The results are right, but they come in the wrong order. Compare with the docstring.", "results swapped"
             return None

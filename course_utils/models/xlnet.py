@@ -81,10 +81,16 @@ class XLNet(nn.Module):
             raise ValueError(f"orders of shape {tuple(orders.shape)} do not fit ids of shape {tuple(ids.shape)}")
         return F.linear(self.look(ids, *permutation_masks(orders))[1], self.token.weight)
 
-    def look(self, ids: Tensor, content: Tensor, query: Tensor) -> tuple[Tensor, Tensor]:
-        """Both streams behind the last block, ``(batch, n, d_model)`` each, for any pair of masks ``(…, n, n)``."""
+    def look(self, ids: Tensor, content: Tensor, query: Tensor, chosen: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Both streams behind the last block, ``(batch, n, d_model)`` each, for any pair of masks ``(…, n, n)``.
+
+        With ``chosen`` ``(batch, k)`` the query stream has the k rows of these positions alone (and masks need their batch axis).
+        """
         h = self.embed(ids, self.token(ids))
         g = self.embed(ids, self.start.expand_as(h))
+        if chosen is not None:  # nothing reads a query state but its own row, so the others need not be computed
+            rows = torch.arange(len(ids), device=ids.device)[:, None]
+            g, query = g[rows, chosen], query[rows, chosen]
         for block in self.blocks:
             h, g = block.streams(h, g, content, query)
         return h, g
@@ -107,9 +113,11 @@ class XLNet(nn.Module):
         n = ids.shape[1]
         if predict is not None and not 0 < predict <= n:
             raise ValueError(f"predict={predict} of n={n} tokens: need at least 1 and at most n")
+        if orders.shape != ids.shape:
+            raise ValueError(f"orders of shape {tuple(orders.shape)} do not fit ids of shape {tuple(ids.shape)}")
         chosen = orders[:, n - predict if predict else 0:]  # (batch, predict)
-        rows = torch.arange(len(ids), device=ids.device)[:, None]
-        return cross_entropy(self(ids, orders)[rows, chosen].flatten(0, 1), ids[rows, chosen].flatten())
+        g = self.look(ids, *permutation_masks(orders), chosen)[1]
+        return cross_entropy(F.linear(g, self.token.weight).flatten(0, 1), ids.gather(1, chosen).flatten())
 
 
 def random_orders(batch: int, n: int, generator: torch.Generator | None = None) -> Tensor:
