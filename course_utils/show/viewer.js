@@ -1,0 +1,159 @@
+// The attention viewer: tokens on both sides, a line for every weight. No library, nothing loaded from elsewhere.
+
+const STEP = 65535; // weights come as whole numbers, 65535 = 1
+
+function element(tag, attributes, parent) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "text") made.textContent = value;
+    else made.setAttribute(name, value);
+  }
+  if (parent) parent.append(made);
+  return made;
+}
+
+function render({ model, el }) {
+  const queries = model.get("query_tokens"), keys = model.get("key_tokens"), [layers, heads, n, m] = model.get("shape");
+  const bytes = (name, Kind) => {
+    const view = model.get(name);
+    return new Kind(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
+  };
+  const weights = bytes("weights", Uint16Array), vectors = bytes("vectors", Float32Array), width = model.get("width");
+  const row = Math.max(15, Math.min(26, Math.floor(560 / Math.max(n, m)))), tall = row * Math.max(n, m);
+  let pinned = null, near = null; // a token: {side: "query" | "key", place}
+
+  const root = element("div", { class: "attention-viewer", role: "group", "aria-label": "attention viewer" }, el);
+  root.style.setProperty("--row", `${row}px`);
+  const bar = element("div", { class: "bar" }, root);
+  const menu = (name, count) => {
+    const label = element("label", { text: `${name} ` }, bar), select = element("select", {}, label);
+    for (let k = 0; k < count; k++) element("option", { value: k, text: k }, select);
+    select.value = model.get(name);
+    select.disabled = count === 1;
+    select.addEventListener("change", () => {
+      model.set(name, Number(select.value));
+      model.save_changes();
+    });
+    model.on(`change:${name}`, () => { select.value = model.get(name); draw(); });
+    return select;
+  };
+  menu("layer", layers), menu("head", heads);
+  element("span", { class: "help", text: "hover or arrow keys: one token · click or Enter: keep it · Esc: let go" }, bar);
+
+  const stage = element("div", { class: "stage" }, root);
+  const column = (side, tokens) => {
+    const list = element("div", { class: `column ${side}`, role: "listbox", "aria-label": side === "query" ? "queries" : "keys" }, stage);
+    return tokens.map((token, place) => {
+      const button = element("button", { type: "button", role: "option", text: token, title: `${side} ${place}: ${token}`,
+                                         tabindex: place ? -1 : 0, "aria-selected": "false" }, list);
+      const at = { side, place };
+      button.addEventListener("mouseenter", () => { near = at; draw(); });
+      button.addEventListener("mouseleave", () => { near = null; draw(); });
+      button.addEventListener("focus", () => { near = at; draw(); });
+      button.addEventListener("blur", () => { near = null; draw(); });
+      button.addEventListener("click", () => { pinned = same(pinned, at) ? null : at; draw(); });
+      return button;
+    });
+  };
+  const same = (a, b) => a && b && a.side === b.side && a.place === b.place;
+  const left = column("query", queries);
+  const canvas = element("canvas", { "aria-hidden": "true" }, stage);
+  const right = column("key", keys);
+  const detail = element("div", { class: "detail", "aria-live": "polite" }, root);
+
+  stage.addEventListener("keydown", (event) => {
+    const side = left.includes(event.target) ? left : right, place = side.indexOf(event.target);
+    const goal = { ArrowDown: [side, place + 1], ArrowUp: [side, place - 1], ArrowLeft: [left, place], ArrowRight: [right, place],
+                   Home: [side, 0], End: [side, side.length - 1] }[event.key];
+    if (event.key === "Escape") { pinned = null; draw(); }
+    if (!goal || place < 0) return;
+    event.preventDefault();
+    event.stopPropagation(); // the notebook would move to another cell
+    const [list, to] = goal, next = list[Math.max(0, Math.min(list.length - 1, to))];
+    event.target.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  });
+
+  const weight = (i, j) => weights[((model.get("layer") * heads + model.get("head")) * n + i) * m + j] / STEP;
+
+  function describe(query, key) {
+    const text = [], w = query !== null && key !== null ? weight(query, key) : null;
+    detail.replaceChildren();
+    if (w !== null) {
+      const rank = 1 + keys.filter((_, j) => weight(query, j) > w).length;
+      text.push(`"${queries[query]}" (${query}) looks at "${keys[key]}" (${key}): weight ${w.toFixed(3)}, number ${rank} of ${m}`);
+    } else if (query !== null) {
+      const order = keys.map((_, j) => j).sort((a, b) => weight(query, b) - weight(query, a)).slice(0, 4);
+      text.push(`"${queries[query]}" (${query}) looks at ` + order.map((j) => `"${keys[j]}" ${weight(query, j).toFixed(2)}`).join(", "));
+    } else if (key !== null) {
+      const sum = queries.reduce((total, _, i) => total + weight(i, key), 0);
+      text.push(`"${keys[key]}" (${key}) gets ${sum.toFixed(2)} of the ${n} weights that are given out`);
+    }
+    element("div", { text: text.join("") || "\u00a0" }, detail);
+    if (w === null || !width) return;
+    const block = (model.get("layer") * heads + model.get("head")), half = layers * heads * n * width;
+    const q = vectors.subarray((block * n + query) * width, (block * n + query + 1) * width);
+    const k = vectors.subarray(half + (block * m + key) * width, half + (block * m + key + 1) * width);
+    const products = Array.from(q, (value, d) => value * k[d]), most = Math.max(...products.map(Math.abs), 1e-9);
+    const total = products.reduce((a, b) => a + b, 0);
+    element("div", { text: `query · key = ${total.toFixed(2)}, divided by √${width}: ${(total / Math.sqrt(width)).toFixed(2)}. ` +
+                           "A bar for each feature's part:" }, detail);
+    const chart = element("div", { class: "parts", role: "img", "aria-label": `${width} products of query and key features` }, detail);
+    for (const value of products) {
+      const part = element("span", { class: value < 0 ? "minus" : "plus", title: value.toFixed(3) }, chart);
+      part.style.height = `${Math.round(22 * Math.abs(value) / most)}px`;
+    }
+  }
+
+  let waiting = false;
+  function draw() {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; paint(); });
+  }
+
+  function paint() {
+    const query = [near, pinned].find((at) => at && at.side === "query")?.place ?? null;
+    const key = [near, pinned].find((at) => at && at.side === "key")?.place ?? null;
+    const style = getComputedStyle(root), scale = window.devicePixelRatio || 1, wide = canvas.clientWidth || 220;
+    canvas.width = wide * scale, canvas.height = tall * scale;
+    const pen = canvas.getContext("2d");
+    pen.scale(scale, scale);
+    pen.strokeStyle = style.getPropertyValue("--line").trim() || "#3a7cbd";
+    const alone = query !== null || key !== null;
+    for (let i = 0; i < n; i++) {
+      if (query !== null && i !== query) continue;
+      for (let j = 0; j < m; j++) {
+        if (query === null && key !== null && j !== key) continue;
+        const w = weight(i, j);
+        if (w < (alone ? 0.002 : 0.02)) continue;
+        pen.globalAlpha = Math.min(1, query !== null && key !== null && j !== key ? 0.15 * w + 0.03 : 0.08 + w);
+        pen.lineWidth = 0.6 + 3 * w;
+        pen.beginPath();
+        pen.moveTo(0, (i + 0.5) * row);
+        pen.bezierCurveTo(wide / 3, (i + 0.5) * row, (2 * wide) / 3, (j + 0.5) * row, wide, (j + 0.5) * row);
+        pen.stroke();
+      }
+    }
+    left.forEach((button, i) => shade(button, { side: "query", place: i }, key === null || query !== null ? null : weight(i, key)));
+    right.forEach((button, j) => shade(button, { side: "key", place: j }, query === null ? null : weight(query, j)));
+    describe(query, key);
+  }
+
+  function shade(button, at, amount) {
+    button.style.setProperty("--amount", amount === null ? "0%" : `${Math.round(70 * amount)}%`);
+    button.classList.toggle("pinned", Boolean(same(pinned, at)));
+    button.setAttribute("aria-selected", String(Boolean(same(pinned, at))));
+  }
+
+  canvas.style.height = `${tall}px`;
+  const watcher = new ResizeObserver(draw);
+  watcher.observe(canvas);
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", draw);
+  draw();
+  return () => { watcher.disconnect(); dark.removeEventListener("change", draw); };
+}
+
+export default { render };
