@@ -13,14 +13,16 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from ..models.decoder import Decoder, DecoderConfig
 from ..models.gpt import GPT, GPTConfig
 from ..text import prose
 from ..text.bpe import ByteBPE
@@ -84,14 +86,20 @@ def bits_per_character(model: GPT, stream: Tensor, pages: Sequence[str]) -> floa
     return nats(model, stream) / (math.log(2) * sum(len(page) + 1 for page in pages))
 
 
-def pretrain(stream: Tensor, config: GPTConfig, steps: int, lr: float = 3e-3, batch: int = 16, seed: int = 0) -> tuple[GPT, History]:
-    """Train from scratch on windows drawn at random, the rate rising for a twentieth of the steps and then falling."""
+def pretrain(stream: Tensor, config: GPTConfig, steps: int, lr: float = 3e-3, batch: int = 16, seed: int = 0,
+             **options: Any) -> tuple[GPT | Decoder, History]:
+    """Train from scratch on windows drawn at random, the rate rising for a twentieth of the steps and then falling.
+
+    A ``DecoderConfig`` makes a ``Decoder``, any other a ``GPT``. ``options`` go to ``fit``; there ``validate`` takes the model.
+    """
     torch.manual_seed(seed)
-    model = GPT(config)
+    model = Decoder(config) if isinstance(config, DecoderConfig) else GPT(config)
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.1, betas=(0.9, 0.95), fused=True)
     loss = window_loss(model, stream, batch, torch.Generator().manual_seed(seed))
+    if "validate" in options:
+        options["validate"] = partial(options["validate"], model)
     history = fit(model, loss, steps, lr, "pre-training", optimizer=optimizer, clip=1.0,
-                  schedule=warmup_cosine(steps, max(1, steps // 20), floor=0.02))
+                  schedule=warmup_cosine(steps, max(1, steps // 20), floor=0.02), **options)
     return model.eval(), history
 
 

@@ -1,0 +1,90 @@
+"""Instructions, examples and preferences of chapter 11b on three seeds.
+
+    python benchmarks/prompting.py [--seeds 0 1 2] [--only zero_shot in_context preference]
+
+Writes results/prompting.json after every part; parts that were not run keep what is there.
+"""
+
+import argparse
+import json
+
+import torch
+from report import HERE, write
+
+from course_utils.training import incontext, multitask, preference
+from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, read_corpus
+from course_utils.training.sampling import generate
+
+BETAS, NEW, PROMPT = (1.0, 0.3, 0.1, 0.02), 32, 8
+
+
+def zero_shot(seed):
+    """Right answers, on held-out numbers, of a model trained from scratch."""
+    model, words, _ = multitask.train(seed=seed)
+    (trained, never), numbers = multitask.combinations(), multitask.split_numbers()[1]
+    found = {"trained": multitask.accuracy(model, words, trained, numbers)}
+    for task, kind in never:
+        found[f"{task}, {kind} input"] = multitask.accuracy(model, words, [(task, kind)], numbers)
+    found["no instruction"] = multitask.accuracy(model, words, trained, numbers, told="")
+    translations = [pair for pair in trained if pair[0] != "reverse"]
+    found["wrong instruction: reverse"] = multitask.accuracy(model, words, translations, numbers, told="reverse")
+    return found
+
+
+def in_context(seed):
+    """Right answers for 0, 1, 2, … examples."""
+    shops = incontext.opening_hours()
+    trained, held = incontext.split_shops(shops)
+    model, _ = incontext.train(trained, seed=seed)
+    found, g = {}, torch.Generator().manual_seed(100 + seed)
+    for name, pool in (("trained shops", trained), ("held-out shops", held), ("lunch break", incontext.with_break()),
+                       ("hours at random", torch.rand(500, incontext.HOURS, generator=g) > 0.5)):
+        hours, opened = incontext.draw_prompts(pool, 4_000, g)
+        for method, says in (("GPT", incontext.says_open(model, hours, opened)), ("nearest", incontext.nearest_open(hours, opened)),
+                             ("best possible", incontext.posterior_open(pool if "break" in name else shops, hours, opened))):
+            found[f"{name}, {method}"] = [round(x, 4) for x in incontext.accuracy(says, opened).tolist()]
+    return found
+
+
+def preferences(seed):
+    """For every beta: reward, KL and nats a token under the reference, every ten steps; and nats a token of held-out text."""
+    reference, tokenizer = load_mini_gpt()
+    corpus = read_corpus()
+    prompts = preference.openings(corpus.training, tokenizer, 500, PROMPT, seed)
+    pairs = preference.sample_pairs(reference, prompts, NEW, tokenizer, torch.Generator().manual_seed(seed))
+    test, held = preference.openings(corpus.held_out, tokenizer, 80, PROMPT), as_stream(tokenizer, corpus.held_out)[:4_000]
+    found = {"pairs": len(pairs.chosen)}
+    for beta in BETAS:
+        track = []
+
+        def look(model, track=track):
+            texts = generate(model, test, NEW, generator=torch.Generator().manual_seed(seed))
+            with torch.no_grad():
+                cost = -preference.sequence_log_probs(reference, texts, PROMPT).mean().item() / NEW
+            track.append([preference.rewards(texts, PROMPT, tokenizer).mean().item(),
+                          preference.kl_estimate(model, reference, texts, PROMPT), cost])
+            return 0.0
+
+        look(reference)
+        model, _ = preference.tune(reference, pairs, beta, seed=seed, look=look)
+        found[f"beta {beta}"] = {"reward, KL, nats a token under the reference": track, "held out": nats(model, held) / (len(held) - 1)}
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--only", nargs="+", default=["zero_shot", "in_context", "preference"])
+    options = parser.parse_args()
+    torch.set_num_threads(2)
+    path = HERE / "results" / "prompting.json"
+    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    parts = {"zero_shot": zero_shot, "in_context": in_context, "preference": preferences}
+    for name in options.only:
+        found[name] = {f"seed {seed}": parts[name](seed) for seed in options.seeds}
+        write("prompting", {key: found[key] for key in parts if key in found})
+        print(name, json.dumps(found[name], indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""How the loss of a language model falls with its width and with its data: five widths, two smaller texts, three seeds.
+
+    python benchmarks/scaling.py [--seeds 0 1 2] [--steps 1000] [--only width data]
+
+Two blocks with rotary positions on the prose that Python carries (reference and docstrings), windows of 64 tokens, 8 at a time; the
+rate is 0.2 / width, near the best of a few tried at every width on seed 0. Part "width": all of the text. Part "data": width 64 on
+a sixteenth and a quarter of it, stopped where the first half of the held-out text is predicted best. Losses are nats a token of the
+second half of the held-out pages. About five minutes on one thread. Writes results/scaling.json; a part that is not run keeps what is
+there.
+"""
+
+import argparse
+import json
+import os
+import time
+
+import torch
+from report import HERE, write
+
+from course_utils.models.decoder import DecoderConfig
+from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, pretrain, read_corpus
+
+WIDTHS, PARTS = (8, 16, 32, 64, 96), (16, 4)
+CONTEXT, BATCH = 64, 8
+
+
+def config(width, vocab):
+    return DecoderConfig(vocab, width, max(1, width // 16), 2, CONTEXT, dropout=0.0, rotary=True)
+
+
+def mean_nats(model, stream):
+    return nats(model, stream) / (len(stream) - 1)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--steps", type=int, default=1_000)
+    parser.add_argument("--only", nargs="+", choices=("width", "data"), default=["width", "data"])
+    options = parser.parse_args()
+    os.environ["COURSE_BUILD"] = "1"  # no progress bars
+    torch.set_num_threads(1)
+    corpus, (_, tokenizer) = read_corpus(docstrings=True), load_mini_gpt()
+    stream, held = as_stream(tokenizer, corpus.training), as_stream(tokenizer, corpus.held_out)
+    watch, test = held[:len(held) // 2], held[len(held) // 2:]
+    path = HERE / "results" / "scaling.json"
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    figures = {"threads": 1, "tokens": len(stream), "tokens_seen": options.steps * BATCH * CONTEXT,
+               **{part: kept.get(part, {}) for part in ("width", "data")}}
+    for width in WIDTHS if "width" in options.only else ():
+        runs = []
+        for seed in options.seeds:
+            started = time.process_time()
+            model, history = pretrain(stream, config(width, len(tokenizer)), options.steps, 0.2 / width, BATCH, seed)
+            runs.append({"loss": mean_nats(model, test), "seconds": time.process_time() - started,
+                         "curve": [sum(history[i:i + 100]) / 100 for i in range(0, options.steps, 100)]})
+        blocks = sum(p.numel() for p in model.blocks.parameters())
+        figures["width"][str(width)] = {"blocks": blocks, "parameters": sum(p.numel() for p in model.parameters()), "runs": runs}
+        print(width, blocks, [round(run["loss"], 3) for run in runs], f"{runs[0]['seconds']:.0f} s", flush=True)
+        write("scaling", figures)
+    for part in PARTS if "data" in options.only else ():
+        text = torch.cat(stream.split(1_000)[::part])  # pieces from everywhere
+        runs = []
+        for seed in options.seeds:
+            model, history = pretrain(text, config(64, len(tokenizer)), options.steps, 0.2 / 64, BATCH, seed,
+                                      validate=lambda model: mean_nats(model, watch[:8_000]), every=100, patience=3)
+            runs.append({"loss": mean_nats(model, test), "step": history.best_step})
+        figures["data"][str(part)] = {"tokens": len(text), "runs": runs}
+        print("1 /", part, [(round(run["loss"], 3), run["step"]) for run in runs], flush=True)
+        write("scaling", figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""In-context tasks, instructions and preferences: closed forms, and the committed multitask model."""
+
+import math
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from course_utils.models.gpt import GPT, GPTConfig
+from course_utils.text.bpe import ByteBPE
+from course_utils.training import incontext, multitask, preference
+
+# in-context learning
+
+def test_shops_are_intervals_around_the_clock() -> None:
+    shops = incontext.opening_hours()
+    assert shops.shape == (13 * 24, 24) and len(shops.unique(dim=0)) == len(shops)
+    assert (shops.sum(1) >= 6).all() and (shops.sum(1) <= 18).all()
+    assert ((shops != shops.roll(1, 1)).sum(1) == 2).all()  # one opening and one closing
+    with pytest.raises(ValueError, match="longest=24"):
+        incontext.opening_hours(6, 24)
+    assert ((incontext.with_break() != incontext.with_break().roll(1, 1)).sum(1) == 4).all()
+
+
+def test_no_shop_is_trained_and_tested() -> None:
+    trained, held = incontext.split_shops(incontext.opening_hours())
+    assert len(trained) + len(held) == 312 and len(torch.cat([trained, held]).unique(dim=0)) == 312
+    with pytest.raises(ValueError, match="share=0"):
+        incontext.split_shops(trained, 0.0)
+
+
+def test_prompts_ask_no_hour_twice_and_read_as_text() -> None:
+    shops = incontext.opening_hours()
+    hours, opened = incontext.draw_prompts(shops, 50, torch.Generator().manual_seed(0))
+    assert all(len(set(row)) == incontext.EXAMPLES for row in hours.tolist())
+    assert all(((shops[:, h] == o).all(1)).any() for h, o in zip(hours, opened, strict=True))
+    ids = incontext.as_tokens(torch.tensor([[9, 22]]), torch.tensor([[True, False]]))
+    assert incontext.spell(ids[0]) == "9 ? 9 open 22 ? 22 closed"
+    with pytest.raises(ValueError, match="72"):
+        incontext.spell(torch.tensor([3, 72]))
+
+
+def test_the_posterior_counts_the_shops_that_fit() -> None:
+    shops = incontext.opening_hours()
+    hours, opened = incontext.draw_prompts(shops, 20, torch.Generator().manual_seed(1), 5)
+    found = incontext.posterior_open(shops, hours, opened)
+    for n in range(20):
+        for k in range(5):
+            fitting = [s for s in shops if all(s[h] == o for h, o in zip(hours[n, :k], opened[n, :k], strict=True))]
+            share = sum(bool(s[hours[n, k]]) for s in fitting) / len(fitting)
+            assert math.isclose(found[n, k].item(), share, rel_tol=1e-5)
+    nothing_fits = incontext.posterior_open(shops[:1], torch.tensor([[0, 1, 2]]), ~shops[:1, :3])
+    assert nothing_fits[0, 1:].tolist() == [0.5, 0.5]
+
+
+def test_the_nearest_hour_answers_around_the_clock() -> None:
+    hours, opened = torch.tensor([[23, 12, 1, 0]]), torch.tensor([[True, False, False, True]])
+    assert incontext.nearest_open(hours, opened)[0].tolist() == [0.5, 1.0, 1.0, 0.5]  # 0 is as far from 23 as from 1
+    torch.testing.assert_close(incontext.accuracy(torch.tensor([[0.5, 0.9], [0.5, 0.9]]), torch.tensor([[True, True], [False, False]])),
+                               torch.tensor([0.5, 0.5]))
+
+
+def test_later_examples_do_not_change_earlier_answers() -> None:
+    model, history = incontext.train(incontext.opening_hours(), steps=3, width=16)
+    assert len(history) == 3
+    hours, opened = incontext.draw_prompts(incontext.opening_hours(), 4, torch.Generator().manual_seed(2))
+    first = incontext.says_open(model, hours, opened)
+    flipped = opened.clone()
+    flipped[:, 6:] = ~flipped[:, 6:]
+    torch.testing.assert_close(incontext.says_open(model, hours, flipped)[:, :7], first[:, :7])
+    assert first.shape == (4, incontext.EXAMPLES)
+
+
+# instructions
+
+def test_texts_of_the_multitask_model() -> None:
+    assert " ".join(multitask.prompt("translate to German", 42, "English")) == "translate to German : forty two ->"
+    assert multitask.answer("translate to German", 42, "English") == ["zwei", "und", "vierzig"]
+    assert multitask.answer("reverse", 42, "digits") == ["2", "4"]
+    with pytest.raises(ValueError, match="Latin"):
+        multitask.spelled(3, "Latin")
+    with pytest.raises(ValueError, match="sing"):
+        multitask.answer("sing", 3, "English")
+    trained, never = multitask.combinations()
+    assert not set(trained) & set(never) and len(trained) + len(never) == 25
+    assert {task for task, _ in trained} == set(multitask.TASKS) and {kind for _, kind in trained} == set(multitask.KINDS)
+    assert not set(multitask.split_numbers()[0]) & set(multitask.split_numbers()[1])
+
+
+def test_the_committed_multitask_model() -> None:
+    model, words = multitask.load_multitask()
+    assert len(words) == model.config.vocab_size and multitask.FILE.stat().st_size < 400_000
+    numbers = multitask.split_numbers()[1][:20]
+    assert multitask.accuracy(model, words, [("translate to English", "German"), ("reverse", "digits")], numbers) > 0.9
+    assert multitask.accuracy(model, words, [("translate to French", "German")], numbers) > 0.6
+    longest = max((multitask.prompt(t, n, k) + multitask.answer(t, n, k) for t, k in multitask.combinations()[0] for n in range(777, 800)),
+                  key=len)
+    assert len(longest) + 1 <= multitask.MAX_LEN
+
+
+def test_saving_and_loading(tmp_path) -> None:
+    from safetensors.torch import save_file
+
+    model, words, history = multitask.train(steps=2, width=16)
+    multitask.save(model, words, tmp_path / "m.safetensors")
+    again, same = multitask.load_multitask(tmp_path / "m.safetensors")
+    assert same.tokens == words.tokens and len(history) == 2
+    torch.testing.assert_close(again.token.weight, model.token.weight, rtol=1e-3, atol=1e-3)
+    save_file({"x": torch.zeros(1)}, tmp_path / "other.safetensors", {"format": "pt"})
+    with pytest.raises(ValueError, match="no multitask model"):
+        multitask.load_multitask(tmp_path / "other.safetensors")
+
+
+# preferences
+
+@pytest.fixture
+def models() -> tuple[GPT, GPT]:
+    torch.manual_seed(0)
+    config = GPTConfig(256, 12, 3, 1, 16, dropout=0.0)
+    return GPT(config).eval(), GPT(config).eval()
+
+
+def test_log_probabilities_of_answers_sum_to_one(models: tuple[GPT, GPT]) -> None:
+    torch.manual_seed(0)
+    model = GPT(GPTConfig(5, 12, 3, 1, 8, dropout=0.0)).eval()
+    answers = torch.cartesian_prod(torch.arange(5), torch.arange(5))
+    ids = torch.cat([torch.tensor([3, 1]).expand(25, 2), answers], 1)
+    assert math.isclose(preference.sequence_log_probs(model, ids, 2).exp().sum().item(), 1.0, rel_tol=1e-5)
+    for prompt in (0, 4):
+        with pytest.raises(ValueError, match=f"prompt={prompt}"):
+            preference.sequence_log_probs(model, ids, prompt)
+
+
+def test_equal_rewards_cost_ln_2_and_the_gradient_at_the_reference() -> None:
+    torch.manual_seed(1)
+    chosen, rejected = torch.randn(7, requires_grad=True), torch.randn(7, requires_grad=True)
+    loss = preference.dpo_loss(chosen, rejected, chosen.detach(), rejected.detach(), 0.3)
+    assert math.isclose(loss.item(), math.log(2), rel_tol=1e-6)
+    loss.backward()  # -beta/2 for the chosen, +beta/2 for the rejected, over the number of pairs
+    torch.testing.assert_close(chosen.grad, torch.full((7,), -0.15 / 7))
+    torch.testing.assert_close(rejected.grad, torch.full((7,), 0.15 / 7))
+    a, b, c, d = torch.randn(4, 7)
+    margin = 0.3 * ((a - c) - (b - d))
+    torch.testing.assert_close(preference.dpo_loss(a, b, c, d, 0.3), (1 + (-margin).exp()).log().mean())
+    with pytest.raises(ValueError, match="beta=0"):
+        preference.dpo_loss(a, b, c, d, 0)
+
+
+def test_the_kl_estimate_converges_to_the_kl() -> None:
+    torch.manual_seed(2)
+    policy, reference = (GPT(GPTConfig(4, 12, 3, 1, 8, dropout=0.0)).eval() for _ in range(2))
+    with torch.no_grad():
+        policy.token.weight.mul_(20)
+        every = torch.cat([torch.full((16, 1), 2), torch.cartesian_prod(torch.arange(4), torch.arange(4))], 1)
+        p, q = (preference.sequence_log_probs(model, every, 1) for model in (policy, reference))
+        exact = (p.exp() * (p - q)).sum().item()
+        from course_utils.training.sampling import generate
+        texts = generate(policy, torch.full((6_000, 1), 2), 2, generator=torch.Generator().manual_seed(0))
+        spread = ((p.exp() * (p - q) ** 2).sum() - exact**2).sqrt().item() / 6_000**0.5
+    assert exact > 0.05 and abs(preference.kl_estimate(policy, reference, texts, 1) - exact) < 4 * spread
+    assert preference.kl_estimate(reference, reference, texts, 1) == 0
+
+
+def test_pairs_are_ordered_by_the_judge(models: tuple[GPT, GPT]) -> None:
+    tokenizer = ByteBPE([])
+    prompts = preference.openings(["Hello there.\nHow are you today?"], tokenizer, 2, 4)
+    assert {tokenizer.decode(row) for row in prompts.tolist()} == {"Hell", "How "}
+    with pytest.raises(ValueError, match="3 openings of 4 tokens are asked for, but there are 2"):
+        preference.openings(["Hello there.\nHow are you today?"], tokenizer, 3, 4)
+    vowels = lambda text: sum(text.count(v) for v in "aeiou ")  # noqa: E731
+    pairs = preference.sample_pairs(models[0], prompts.repeat(20, 1), 8, tokenizer, torch.Generator().manual_seed(0), vowels)
+    better = preference.rewards(pairs.chosen, 4, tokenizer, vowels) - preference.rewards(pairs.rejected, 4, tokenizer, vowels)
+    assert (better > 0).all() and torch.equal(pairs.chosen[:, :4], pairs.rejected[:, :4])
+    with pytest.raises(ValueError, match="no difference in any of 2 pairs"):
+        preference.sample_pairs(models[0], prompts, 3, tokenizer, torch.Generator().manual_seed(0), lambda text: 1.0)
+    assert preference.sentence_ends("One. Two! f(x.y) is 3.5 long?\n...") == 4
+
+
+def test_tuning_raises_the_chosen_and_leaves_the_reference(models: tuple[GPT, GPT]) -> None:
+    reference, seen = models[0], []
+    before = [p.clone() for p in reference.parameters()]
+    torch.manual_seed(4)
+    ids = torch.randint(0, 256, (2, 6, 9))
+    pairs = preference.Pairs(ids[0], ids[1], 3)
+    policy, history = preference.tune(reference, pairs, 0.5, steps=20, lr=3e-3, batch=4, look=lambda model: seen.append(1) or 0.0, every=10)
+    assert all(torch.equal(a, b) for a, b in zip(before, reference.parameters(), strict=True))
+    assert math.isclose(history[0], math.log(2), rel_tol=1e-4) and history[-1] < 0.3 and len(seen) == 2
+    with torch.no_grad():
+        gain = [preference.sequence_log_probs(policy, x, 3) - preference.sequence_log_probs(reference, x, 3) for x in pairs[:2]]
+    assert (gain[0] > gain[1]).all()
+
+
+def test_log_probabilities_are_those_of_the_loss(models: tuple[GPT, GPT]) -> None:
+    ids = torch.randint(0, 256, (3, 9), generator=torch.Generator().manual_seed(5))
+    with torch.no_grad():
+        whole = preference.sequence_log_probs(models[0], ids, 1)
+        torch.testing.assert_close(-whole.mean() / 8, models[0].loss(ids))
+        logits = models[0](ids)[:, 3:-1]
+        wanted = F.log_softmax(logits, -1).gather(2, ids[:, 4:, None]).sum((1, 2))
+    torch.testing.assert_close(preference.sequence_log_probs(models[0], ids, 4), wanted)
