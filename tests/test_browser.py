@@ -126,3 +126,34 @@ def test_a_slider_moves_its_picture(page, address, name):
     drag(page, notebook, "explore(")
     shot(page, f"{name[:3]}dragged")
     assert notebook.errors() == [] and page.outside == []
+
+
+@pytest.mark.skipif("10_bert_finetuning.ipynb" not in CHAPTERS, reason="chapter 10 is not among the chapters asked for")
+def test_the_attention_viewer(page, address):
+    """Hover, pin, arrow keys, another head: the sentence below the lines tells what is seen."""
+    notebook = Notebook(page, address, "chapters/10_bert_finetuning.ipynb")
+    notebook.command("notebook:run-all-cells")
+    cell = notebook.show(notebook.contains("attention_viewer(pieces"))
+    viewer = cell.locator(".attention-viewer")
+    viewer.scroll_into_view_if_needed()
+    queries, keys, detail = viewer.locator(".query button"), viewer.locator(".key button"), viewer.locator(".detail")
+    words = queries.all_inner_texts()
+    her, owner = words.index("her"), words.index("owner")
+    queries.nth(her).click()
+    keys.nth(owner).hover()
+    page.wait_for_timeout(300)
+    seen = detail.inner_text()
+    assert f'"her" ({her}) looks at "owner" ({owner}): weight 0.' in seen and "number 1 of" in seen, seen
+    shot(page, "viewer_pair")
+    viewer.locator("select").nth(1).select_option("0")
+    keys.nth(owner).hover()
+    page.wait_for_timeout(300)
+    assert detail.inner_text() != seen
+    queries.nth(her).focus()
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowUp")
+    page.wait_for_timeout(300)
+    assert f'"{words[her - 1]}" ({her - 1}) looks at' in detail.inner_text()
+    assert viewer.locator(".pinned").count() == 0
+    shot(page, "viewer_keyboard")
+    assert notebook.errors() == [] and page.outside == []
