@@ -145,7 +145,7 @@ def partial_by_rank(logits, ids, orders, k):
 NUMBERS = {"orders in which 6 tokens can be predicted": math.factorial(6), "pairs that the content mask of 3→2→4→1 allows": 1 + 2 + 3 + 4,
            "pairs that its query mask allows": 0 + 1 + 2 + 3,
            "tokens that a token of 9 sees before its turn, on average over all orders": sum(range(9)) / 9,
-           "targets in 8 sentences of 48 tokens, the last sixth of each order": 8 * 8,
+           "targets in 10 sentences of 48 tokens, the last sixth of each order": 10 * 8,
            "New York and Los Angeles, half each: probability of no city, both words guessed at once": 1 - 2 / 4,
            "four such cities, a quarter each: bits lost by guessing both words at once": math.log2(16) - math.log2(4),
            "parameters only the query stream has, width 768": 768}

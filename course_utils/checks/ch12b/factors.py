@@ -33,9 +33,12 @@ def _factors(joint: Tensor, sentence: Tensor, order: Tensor, how: str = "right")
         turns = turns[::-1]
     if how == "ranks":
         turns = order.argsort().tolist()
+    if how == "counted from 1":
+        turns = [(i - 1) % n for i in turns]
     if how == "moved":  # the words of the sentence themselves are reordered, the table is not
-        words = [min(words[i], joint.shape[k] - 1) for k, i in enumerate(turns)]
-        turns = list(range(n))
+        words, turns = [words[i] for i in turns], list(range(n))
+    if how == "table moved":  # the axes of the table are reordered, the words are not
+        joint, turns = joint.permute(*turns), list(range(n))
     found = []
     for t, i in enumerate(turns):
         known = turns[:t]
@@ -57,8 +60,9 @@ def _factors(joint: Tensor, sentence: Tensor, order: Tensor, how: str = "right")
                 below = joint.sum()
                 above = _mass(joint, words, turns[:t + 1])
             case "upside down":
-                above = _mass(joint, words, known) * _mass(joint, words, [i]) / above
-                below = torch.ones(())
+                below = _mass(joint, words, [i])
+            case "quotient inverted":
+                above, below = below, above
             case "largest":
                 rest = joint[tuple(words[j] if j in known else slice(None) for j in range(n))]
                 axis = sorted(set(range(n)) - set(known)).index(i)
@@ -94,6 +98,8 @@ def _draw(seed: int) -> list[Case]:
     def case(part: str, order: list[int], *shape: int) -> Case:
         joint = _table(g, *shape)
         sentence = torch.tensor([int(torch.randint(1, size, (), generator=g)) for size in shape])
+        if order == [1, 2, 0]:  # words that every axis has: whoever moves them gets wrong numbers, not an IndexError
+            sentence = torch.randperm(min(shape), generator=g)
         return Case(f"{len(shape)} words, order {order}", {"joint": joint, "sentence": sentence, "order": torch.tensor(order)}, part=part,
                     shape="(n,)")
 
@@ -123,6 +129,10 @@ FACTORS = Exercise(
              "The order says which position has its turn first, second, third. You read its entries as the turn of each position."),
         Twin("words moved", partial(_factors, how="moved"),
              "You rearranged the sentence. The words stay where they are; only the sequence in which they are asked for changes."),
+        Twin("table moved, sentence not", partial(_factors, how="table moved"),
+             "You rearranged the axes of the table, and the words of the sentence no longer fit them. Neither has to move."),
+        Twin("order counted from 1", partial(_factors, how="counted from 1"),
+             "You took one off each entry of the order. In code it counts from 0; only the text counts from 1."),
         Twin("sorted by position", partial(_factors, how="by position"),
              "The values are right, but sorted by position. Entry t belongs to the t-th turn of the order."),
         Twin("knows the later ones", partial(_factors, how="later"),
@@ -142,6 +152,8 @@ FACTORS = Exercise(
              "You return how probable all known words are together. A conditional probability divides that by what was known before."),
         Twin("divided the wrong way", partial(_factors, how="upside down"),
              "Your factor is the old words given the new one. It is the new word that is asked for."),
+        Twin("quotient inverted", partial(_factors, how="quotient inverted"),
+             "Some of your factors are larger than one. More words together are less probable than fewer: which belongs above?"),
         Twin("most probable word", partial(_factors, how="largest"),
              "You return the probability of the likeliest word. Asked for is that of the word that stands there."),
         Twin("word 0 asked for", partial(_factors, how="zeroth word"),

@@ -49,6 +49,8 @@ class _TwoStream(nn.Module):
             heads = 1
         if how == "straight":
             q, k, v = (x.reshape(x.shape[0], heads, x.shape[1], -1) for x in (q, k, v))
+        elif how == "interleaved":
+            q, k, v = (x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2) for x in (q, k, v))
         else:
             q, k, v = (split_heads(x, heads) for x in (q, k, v))
         mask = (mask if mask.dim() == 2 else mask[:, None]).expand(len(ask), heads, -1, -1)
@@ -58,10 +60,13 @@ class _TwoStream(nn.Module):
         weights = scores.masked_fill(~mask, -1e9 if how == "mean" else -torch.inf)
         if how not in ("nan", "mean"):
             weights = weights.masked_fill(empty, 0.0)
+        if how == "masked late":
+            weights = scores
         weights = weights.softmax(-2 if how == "queries" else -1)
         if how not in ("nan", "mean"):
             weights = weights * mask
-        output = merge_heads(weights @ v)
+        mixed = weights @ v
+        output = mixed.reshape(ask.shape) if how == "merged straight" else merge_heads(mixed)
         return output if how == "no w_o" else self.w_o(output)
 
     def forward(self, h: Tensor, g: Tensor, content: Tensor, query: Tensor) -> tuple[Tensor, Tensor]:
@@ -121,7 +126,7 @@ def _case(g: torch.Generator, label: str, part: str, shape: tuple[int, int, int]
     if orders is None:
         orders = torch.stack([torch.randperm(n, generator=g) for _ in range(batch)])
     content, query = masks or _masks(orders)
-    parameters = {f"w_{name}.weight": 0.45 * torch.randn(d, d, generator=g) for name in "qkvo"}
+    parameters = {f"w_{name}.weight": 0.35 * torch.randn(d, d, generator=g) for name in "qkvo"}
     inputs = {"h": torch.randn(*shape, generator=g), "g": torch.randn(*shape, generator=g), "content": content, "query": query}
     return Case(label, {"init": {"d_model": d, "num_heads": heads}, "parameters": parameters, "inputs": inputs}, part=part,
                 gradients=("h", "g", *parameters), shape="(batch, n, d_model)")
@@ -194,6 +199,12 @@ LAYER = Exercise(
         Twin("a single head", _module("one head"), "The features are not cut into heads: one softmax decides for all."),
         Twin("heads without transposing", _module("straight"),
              "You reshaped without transposing, so tokens and features are mixed up. First split the features, then move the heads."),
+        Twin("merged without transposing", _module("merged straight"),
+             "The heads are right, but laid side by side wrongly: bring the tokens back in front of the heads before you flatten."),
+        Twin("features dealt out in turn", _module("interleaved"),
+             "Your heads take every so many-th feature. A head takes features that stand next to each other."),
+        Twin("masked after the softmax", _module("masked late"),
+             "The weights of forbidden positions are taken away after the softmax, so those left no longer add up to one."),
         Twin("query and key projections swapped", _module("query and key swapped"), "The query projection makes keys in yours, and the key "
              "projection queries."),
         Twin("output projection missing", _module("no w_o"), "The heads are laid side by side and returned; the output projection mixes "

@@ -48,7 +48,7 @@ def _loss(logits: Tensor, ids: Tensor, orders: Tensor, k: int, ranks: bool = Fal
         picked = -picked
     total = picked.sum()
     return {"chosen": picked.mean(), "all tokens": total / ids.numel(), "sentences": total / len(ids), "sum": total,
-            "k": total / k}[mean]
+            "k": total / k, "length": total / n}[mean]
 
 
 def _draw(seed: int) -> list[Case]:
@@ -93,6 +93,8 @@ BUG = Exercise(
              "chosen tokens."),
         Twin("divided by one sentence's tokens", partial(_loss, mean="k"),
              "You divide by the targets of one sentence; the batch has more."),
+        Twin("divided by the length", partial(_loss, mean="length"),
+             "You divide by the length of a sentence. How many losses have you added up?"),
         Twin("not averaged", partial(_loss, mean="sum"), "The mean is asked for; yours is the sum over all chosen tokens."),
         Twin("last words of the sentence", partial(_loss, end="sentence"),
              "You predict the last words of the sentence. The last of the order may stand anywhere."),

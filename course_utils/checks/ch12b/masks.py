@@ -28,10 +28,6 @@ def _masks(order: Tensor, how: str = "right") -> tuple[Tensor, Tensor]:
     match how:
         case "transposed":
             earlier = earlier.T
-        case "rows in order":
-            earlier = earlier[order]
-        case "shuffled rows":
-            earlier = (torch.arange(n) < torch.arange(n)[:, None])[order]
         case "left only":
             earlier = earlier & (torch.arange(n) < torch.arange(n)[:, None])
         case "one before":
@@ -40,6 +36,11 @@ def _masks(order: Tensor, how: str = "right") -> tuple[Tensor, Tensor]:
             earlier = ~own
     content, query = earlier | own, earlier
     match how:
+        case "rows in order":
+            return content[order], query[order]
+        case "shuffled rows":
+            triangle = torch.ones(n, n, dtype=torch.bool)
+            return triangle.tril()[order], triangle.tril(-1)[order]
         case "both strict":
             return query, query
         case "both with diagonal":

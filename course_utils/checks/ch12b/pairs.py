@@ -31,6 +31,8 @@ def _apart(joint: Tensor, how: str = "right") -> tuple[Tensor, Tensor]:
             product = joint.mean(1)[:, None] * joint.mean(0)
         case "conditionals":
             product = (joint / first[:, None]) * (joint / second)
+        case "second given first":
+            product = joint / first[:, None]
         case "one conditional":
             product = first[:, None] * (joint / first[:, None])
         case "uniform":
@@ -57,6 +59,8 @@ def _apart(joint: Tensor, how: str = "right") -> tuple[Tensor, Tensor]:
         lost = -torch.where(seen, joint * product.log(), 0.0).sum()
     if how == "probabilities":
         lost = (joint * (joint - product)).sum()
+    if how == "turned round":
+        lost = (product * (product.log() - joint.log().clamp_min(-99))).sum()
     return product, lost / math.log(2) if how == "bits" else -lost if how == "sign" else lost
 
 
@@ -102,6 +106,8 @@ PAIRS = Exercise(
              "A marginal adds up all ways in which a word can occur. A mean divides that by how many ways there are."),
         Twin("conditionals multiplied", partial(_apart, how="conditionals"),
              "You divide by the row and by the column: these are probabilities of one word given the other. BERT was told neither."),
+        Twin("second word given the first", partial(_apart, how="second given first"),
+             "You divide each row by its sum: that is the second word if the first is known. Guessed apart, it is not known."),
         Twin("the chain rule instead", partial(_apart, how="one conditional"),
              "First word times second word given the first: that is the joint table again, and nothing is lost. Here the second word is "
              "guessed without the first."),
@@ -115,6 +121,9 @@ PAIRS = Exercise(
              "The probability of two independent things is the product of theirs. You added them."),
         Twin("weighted by the product", partial(_apart, how="reverse"),
              "The mean is over pairs that really occur, so each difference of logarithms is weighted by the true table."),
+        Twin("divergence turned round", partial(_apart, how="turned round"),
+             "Product and joint table have changed places. Asked is how much larger log joint is, on average over pairs that really "
+             "occur."),
         Twin("all pairs weighted alike", partial(_apart, how="unweighted"),
              "Frequent pairs count more than rare ones: weigh each difference by how probable the pair is."),
         Twin("differences not weighted", partial(_apart, how="added up"),
