@@ -492,6 +492,13 @@ def grade(args):
     return become(command, child_environment(), Path.cwd())  # paths mean what they mean to the user
 
 
+def export(args):
+    """Put everything you have answered into one zip, to hand in."""
+    command = [sys.executable, "-m", "course_utils.export"] + ([str(Path.cwd() / args.file)] if args.file else [])
+    command += ["--name", args.name] if args.name else []
+    return run_visibly(command, dict(os.environ))  # standard library only, so no environment is needed
+
+
 def make_parser():
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -521,6 +528,9 @@ def make_parser():
     sub = add(handout, with_setup=False)
     sub.add_argument("directory", metavar="DIR", help="a new or empty folder")
     sub.add_argument("--nbgrader", action="store_true", help="as assignments of nbgrader instead")
+    sub = add(export, with_setup=False)
+    sub.add_argument("file", nargs="?", metavar="FILE.zip", help="without it, answers_NAME.zip in the folder of the course")
+    sub.add_argument("--name", help="whose answers these are; without it, the name you are logged in with")
     add(grade, own_help=False)  # its options, and --help, belong to course_utils.grading
     return parser
 

@@ -287,6 +287,29 @@ def test_progress_is_kept_best_and_survives_damage(monkeypatch, tmp_path):
     assert "03.3" not in store.load()
 
 
+def test_progress_suggests_and_forgets(monkeypatch, tmp_path):
+    monkeypatch.delenv("COURSE_PROGRESS", raising=False)
+    monkeypatch.setattr(record, "home", lambda: tmp_path)
+    ids = [exercise.id for exercise in catalogue()]
+    assert show_progress().next()[0] == ids[0]
+    record.record("03.1", 4, True)
+    assert show_progress().next()[0] == "03.2"  # not chapter 00: who has come so far goes on
+    record.record("03.3", 1, False)
+    assert show_progress().next()[0] == "03.3"  # begun
+    assert "1 of" in str(show_progress()).splitlines()[-1] and "Next: 03.3" in show_progress()._repr_html_()
+    record.record("04.1", 2, True)
+    left = show_progress(reset="03")
+    assert "03.1" not in record.load() and record.load()["04.1"]["passed"] and left.next()[0] == "04.2"
+    kept = json.loads((tmp_path / ".course" / "progress.before_reset.json").read_text())
+    assert set(kept) == {"03.1", "03.3", "04.1"}
+    with pytest.raises(ValueError, match="'3' is no chapter; choose one of 00, 01"):
+        show_progress(reset="3")
+    for exercise in catalogue():
+        record.record(exercise.id, exercise.points, True)
+    assert show_progress().next() is None and "All done" in str(show_progress())
+    assert show_progress(reset=True).next()[0] == ids[0] and record.load() == {}
+
+
 def test_import_is_light():
     import subprocess
     import sys

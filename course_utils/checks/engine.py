@@ -200,8 +200,17 @@ def _watch_for_unrun_cells() -> None:
     shell.events.register("post_run_cell", explain)
 
 
-def progress() -> _record.Progress:
-    """Exercises done per chapter, for display as the last line of a cell."""
+def progress(reset: str | bool = False) -> _record.Progress:
+    """Exercises done per chapter and what to try next, for display as the last line of a cell.
+
+    ``reset="03"`` forgets the results of a chapter, ``reset=True`` all of them; the notebooks stay as they are, and the old results are
+    kept in ``.course/progress.before_reset.json``. ValueError for a chapter without exercises.
+    """
+    if reset:
+        known = sorted({exercise.id.split(".")[0] for exercise in catalogue()})
+        if reset is not True and reset not in known:
+            raise ValueError(f"reset={reset!r} is no chapter; choose one of {', '.join(known)}, or True for all")
+        _record.reset(None if reset is True else reset)
     try:
         done = _record.load()
     except OSError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import json
 import os
 import tempfile
@@ -58,11 +59,25 @@ def record(exercise: str, points: float, passed: bool) -> None:
         data = load()
         old = data.get(exercise, {"points": 0.0, "passed": False})
         data[exercise] = {"points": max(old["points"], float(points)), "passed": old["passed"] or passed}
-        path.parent.mkdir(exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(data, file, indent=1, sort_keys=True)
-        _replace(Path(name), path)
+        _write(path, data)
+
+
+def reset(chapter: str | None = None) -> list[str]:
+    """Forget the results of a chapter ("03"), or all; the file as it was is kept beside the new one. Returns what was forgotten."""
+    data, path = load(), progress_file()
+    gone = sorted(key for key in data if chapter is None or key.split(".")[0] == chapter)
+    if gone and not silent():
+        path.with_suffix(".before_reset.json").write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+        _write(path, {key: entry for key, entry in data.items() if key not in gone})
+    return gone
+
+
+def _write(path: Path, data: dict[str, Any]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(data, file, indent=1, sort_keys=True)
+    _replace(Path(name), path)
 
 
 def _replace(source: Path, target: Path) -> None:
@@ -86,6 +101,21 @@ class Progress:
             row = (ex.id, ex.title, entry.get("points", 0.0), ex.points, bool(entry.get("passed")))
             self.chapters.setdefault(ex.id.split(".")[0], []).append(row)
 
+    def next(self) -> tuple[str, str] | None:
+        """Id and title of the exercise to try next: one begun and not finished, else the first open one behind the last one done."""
+        rows = [row for chapter in self.chapters.values() for row in chapter]
+        last = max((i for i, row in enumerate(rows) if row[4]), default=-1)
+        unfinished = [row for row in rows if row[2] and not row[4]]
+        still = [row for row in (*unfinished, *rows[last + 1:], *rows[:last + 1]) if not row[4]]
+        return (still[0][0], still[0][1]) if still else None
+
+    def summary(self) -> str:
+        """One line: what is done in all, and what to try next."""
+        rows = [row for chapter in self.chapters.values() for row in chapter]
+        done, following = sum(row[4] for row in rows), self.next()
+        text = f"{done} of {len(rows)} exercises, {sum(r[2] for r in rows):g} of {sum(r[3] for r in rows):g} points."
+        return f"{text} Next: {following[0]} {following[1]}" if following else f"{text} All done."
+
     def __str__(self) -> str:
         lines = []
         for chapter, rows in self.chapters.items():
@@ -93,7 +123,7 @@ class Progress:
             marks = " ".join(("✓" if row[4] else "·") for row in rows)
             points, possible = sum(r[2] for r in rows), sum(r[3] for r in rows)
             lines.append(f"chapter {chapter}  {marks}  {done} of {len(rows)} exercises, {points:g} of {possible:g} points")
-        return "\n".join(lines) or "no exercises yet"
+        return "\n".join([*lines, self.summary()]) if lines else "no exercises yet"
 
     __repr__ = __str__
 
@@ -107,4 +137,4 @@ class Progress:
             body += (f"<tr><td style='text-align:left'><b>{chapter}</b></td><td style='text-align:left'>{boxes}</td>"
                      f"<td>{done} of {len(rows)}</td>"
                      f"<td>{sum(r[2] for r in rows):g} of {sum(r[3] for r in rows):g} points</td></tr>")
-        return f"<table>{body}</table>"
+        return f"<p>{html.escape(self.summary())}</p><table>{body}</table>"

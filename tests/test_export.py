@@ -1,0 +1,89 @@
+"""The zip that a learner hands in: what is in it, that grading finds it, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from course_utils import export as handing_in
+from course_utils.grading.collect import collect, load
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def chapters(tmp_path):
+    folder = tmp_path / "chapters"
+    folder.mkdir()
+    for name in ("01_kernel_regression", "03_self_attention"):
+        shutil.copy(ROOT / "chapters" / f"{name}.ipynb", folder)
+    return folder
+
+
+def answer(path, exercise, text="def f():\n    return 1\n"):
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    cell = next(c for c in notebook["cells"] if c["metadata"].get("course") == {"exercise": exercise, "role": "answer", "schema": 1})
+    cell["source"] = text.splitlines(keepends=True)
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def test_only_what_is_answered_and_grading_finds_it(chapters, tmp_path):
+    answer(chapters / "03_self_attention.ipynb", "03.2", "# é ü 漢\r\ndef f(): pass")
+    target = tmp_path / "class" / "hand in.zip"
+    target.parent.mkdir()
+    assert handing_in.export(target, "Ada L", chapters) == {"03_self_attention": ["03.2"]}
+    found, = collect(target.parent)
+    assert (found.student, found.problem) == ("Ada L", "")
+    notebook = json.loads(load(found))
+    assert not any(c.get("outputs") for c in notebook["cells"]) and any("é ü 漢" in "".join(c["source"]) for c in notebook["cells"])
+    assert zipfile.ZipFile(target).namelist() == ["Ada L/03_self_attention.ipynb"] and target.stat().st_size < 60_000
+
+
+def test_stubs_count_as_open_even_with_other_line_ends(chapters, tmp_path):
+    path = chapters / "03_self_attention.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    assert handing_in.answered(notebook) == []
+    for cell in notebook["cells"]:
+        cell["source"] = "".join(cell["source"]).replace("\n", "\r\n")
+    assert handing_in.answered(notebook) == []
+    del notebook["metadata"]["course"]
+    assert len(handing_in.answered(notebook)) == 7  # nothing to compare with: all
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "..", " x", "x" * 81, "a\nb", "con:"])
+def test_names_that_cannot_be_folders(chapters, tmp_path, name):
+    answer(chapters / "03_self_attention.ipynb", "03.2")
+    with pytest.raises(ValueError, match="cannot be the name of a folder"):
+        handing_in.export(tmp_path / "a.zip", name, chapters)
+    assert not (tmp_path / "a.zip").exists()
+
+
+def test_what_is_refused_writes_nothing(chapters, tmp_path):
+    target = tmp_path / "a.zip"
+    with pytest.raises(ValueError, match="no exercise is answered yet"):
+        handing_in.export(target, "ada", chapters)
+    answer(chapters / "03_self_attention.ipynb", "03.2")
+    (chapters / "01_kernel_regression.ipynb").write_text("{ broken")
+    with pytest.raises(ValueError, match="01_kernel_regression.ipynb cannot be read"):
+        handing_in.export(target, "ada", chapters)
+    assert not target.exists()
+    (chapters / "01_kernel_regression.ipynb").unlink()
+    target.write_text("mine")
+    with pytest.raises(ValueError, match="exists already"):
+        handing_in.export(target, "ada", chapters)
+    assert target.read_text() == "mine"
+
+
+def test_the_command(chapters, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(handing_in.export, "__defaults__", (chapters,))
+    monkeypatch.chdir(tmp_path)
+    assert handing_in.main(["--name", "Ada L"]) == 2
+    assert "Nothing was written: no exercise is answered yet" in capsys.readouterr().err
+    answer(chapters / "01_kernel_regression.ipynb", "01.1")
+    assert handing_in.main(["--name", "Ada L"]) == 0
+    said = capsys.readouterr().out
+    assert "01_kernel_regression: 01.1" in said and "1 answers of Ada L" in said and (tmp_path / "answers_Ada_L.zip").exists()
