@@ -35,7 +35,8 @@ def _distinct(texts: list[str], n: int, threshold: float, how: str = "right") ->
             return set(words)
         if how == "whole text":
             return {tuple(words)}
-        stop = {"one missing": len(words) - n, "short ones kept": len(words) - n + 1, "with the tails": len(words)}.get(
+        stop = {"one missing": len(words) - n, "short ones kept": len(words) - n + 1, "with the tails": len(words),
+                "long ones cut": max(1, len(words) - n)}.get(
             how, max(1, len(words) - n + 1))
         rows = [tuple(words[i:i + n]) for i in range(0, max(0, stop), n if how == "side by side" else 1)]
         if how == "any order":
@@ -167,6 +168,8 @@ DUPLICATES = Exercise(
              "Your shingles do not overlap: one inserted word shifts all that follow. Start one at every word."),
         Twin("last shingle missing", partial(_distinct, how="one missing"),
              "The last n words of a text are a shingle too: look at where your loop ends."),
+        Twin("last shingle of long texts missing", partial(_distinct, how="long ones cut"),
+             "Texts shorter than n are right. In the others your loop ends before the last n words: how many rows has one of n + 1 words?"),
         Twin("ends shorter than n", partial(_distinct, how="with the tails"),
              "You also start shingles near the end, where fewer than n words are left. Only a text that is shorter as a whole has one."),
         Twin("short texts without a shingle", partial(_distinct, how="short ones kept"),

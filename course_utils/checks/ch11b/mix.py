@@ -31,6 +31,8 @@ MIX = Exercise(
     twins=(
         Twin("the paper's figure for Wikipedia", _with((0, 3.4)),
              "That is what the table in the paper says. Its own size and weight give another number: how many tokens are drawn?"),
+        Twin("the printed column copied", _with((0, 3.4), (2, 2.9), (3, 3.4 / 0.44)),
+             "You took the last column, which is not to be trusted. Sizes and weights give other numbers for two collections."),
         Twin("once, like everything", _with((0, 1.0)), "Nobody reads all texts equally often here: the weight decides, not the size."),
         Twin("weight taken for times", _with((0, 0.03)),
              "Three per cent is a share of the tokens that are drawn. Compare their number with the number that exists."),
@@ -54,6 +56,8 @@ MIX = Exercise(
         Twin("what is read instead of what is not", _with((4, 180)), "So many are read at most once. How many are left over?"),
         Twin("what the others leave over", _with((4, 120)), "That is what the other texts take. Asked is how much of Common Crawl is left "
              "when training ends."),
+        Twin("forty per cent of the collection", _with((4, 164)),
+             "Sixty per cent of what is drawn is Common Crawl, not sixty per cent of Common Crawl. How many tokens are drawn from it?"),
         Twin("nothing left unread", _with((4, 0)), "300 billion tokens are drawn in all, and Common Crawl alone has more than that."),
         Twin("unread if it were all of the training", _with((4, 110)), "Only sixty per cent of the 300 billion are Common Crawl."),
         Twin("shares sum to one hundred", _with((5, 100)), "They should. Add them up as printed: each was rounded on its own."),

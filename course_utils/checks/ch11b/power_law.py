@@ -37,6 +37,8 @@ def _fit(sizes: Tensor, losses: Tensor, how: str = "right") -> tuple[Tensor, Ten
         case "ends":
             first, last = x.argmin(), x.argmax()
             slope = (y[last] - y[first]) / (x[last] - x[first])
+        case "as given":
+            slope = (y[-1] - y[0]) / (x[-1] - x[0])
         case "steps":
             order = x.argsort()
             slope = (y[order].diff() / x[order].diff()).mean()
@@ -52,6 +54,8 @@ def _fit(sizes: Tensor, losses: Tensor, how: str = "right") -> tuple[Tensor, Ten
     if how == "first point":
         start = y[0] - slope * x[0]
     r2 = 1 - (y - start - slope * x).square().sum() / (dy * dy).sum()
+    if how == "signed root":
+        r2 = r2.sqrt() * slope.sign()
     if how == "root":
         r2 = r2.sqrt()
     if how == "unexplained":
@@ -119,6 +123,8 @@ POWER_LAW = Exercise(
              "You explain the sizes by the losses. With noise in the losses the line of least squares is then another one."),
         Twin("first and last point only", partial(_fit, how="ends"),
              "The slope between the two ends ignores what lies between. Least squares uses all points."),
+        Twin("first and last point as given", partial(_fit, how="as given"),
+             "That slope ignores all other entries, and the points come in any order. Least squares uses all of them."),
         Twin("mean slope of the pieces", partial(_fit, how="steps"),
              "The mean of the slopes from point to point is not the slope of the best line, which lets distant points weigh more."),
         Twin("line through the origin", partial(_fit, how="origin"),
@@ -135,6 +141,8 @@ POWER_LAW = Exercise(
              "Scale and exponent are right. The quality is asked for in logarithms, where the line was fitted."),
         Twin("correlation instead of its square", partial(_fit, how="root"),
              "Scale and exponent are right. The share of the variance that the line explains is the square of what you return."),
+        Twin("correlation with its sign", partial(_fit, how="signed root"),
+             "You return the correlation, which is negative where the loss falls. The share of the variance is its square."),
         Twin("unexplained share", partial(_fit, how="unexplained"),
              "You return the share that the line leaves over; the share it explains is asked for."),
     ),

@@ -64,7 +64,8 @@ def _dpo(policy_chosen: Tensor, policy_rejected: Tensor, reference_chosen: Tenso
         case "base 2":
             each = each / torch.tensor(2.0).log()
     total = each.sum() if loss == "total" else -F.logsigmoid(z.mean()) if loss == "mean inside" else each.mean()
-    rewards = {"no beta": difference, "sigmoid": torch.sigmoid(z), "chosen": beta * up}.get(second, z)
+    rewards = {"no beta": difference, "sigmoid": torch.sigmoid(z), "chosen": beta * up,
+               "no gradient": z.detach(), "bare": difference}.get(second, z)
     return total, rewards
 
 
@@ -130,6 +131,8 @@ PREFERRING = Exercise(
         Twin("beta used twice", partial(_dpo, loss="twice"), "The difference is multiplied by beta once; yours contains it twice."),
         Twin("beta outside the logarithm", partial(_dpo, loss="outside"),
              "There beta only scales the loss, like a learning rate. It belongs inside the sigmoid."),
+        Twin("beta outside, margins bare", partial(_dpo, loss="outside", second="bare"),
+             "A reward contains beta, so the margins do, and the sigmoid too. Outside of it beta only scales the loss."),
         Twin("sign lost", partial(_dpo, loss="no sign"), "A loss falls when the chosen text wins more clearly; yours rises."),
         Twin("no logarithm of the sigmoid", partial(_dpo, loss="no log"),
              "The sigmoid is the probability that the chosen text wins. The loss is its negative logarithm."),
@@ -146,6 +149,8 @@ PREFERRING = Exercise(
              "You average the margins before the sigmoid, so that one clear pair hides several lost ones. Each pair has its own loss."),
         Twin("margins without beta", partial(_dpo, second="no beta"),
              "The loss is right. The margins are differences of rewards, and a reward contains beta."),
+        Twin("margins without gradient", partial(_dpo, second="no gradient"),
+             "All numbers are right. Your margins are cut off from the policy; hand them back as they were computed."),
         Twin("probabilities as margins", partial(_dpo, second="sigmoid"),
              "The loss is right. The margins are what goes into the sigmoid, not what comes out."),
         Twin("rewards of the chosen alone", partial(_dpo, second="chosen"),

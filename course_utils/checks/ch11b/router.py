@@ -46,6 +46,10 @@ def _route(logits: Tensor, active: int, axis: int = 1, normal: str = "chosen", b
             weights = weights.masked_fill(mask == 0, -torch.inf).softmax(1)
         case "zeros":
             weights = (logits * mask).softmax(1)
+        case "unmasked again":
+            weights = weights.softmax(1)
+        case "total":
+            weights = weights / weights.sum()
         case "even":
             weights = mask / mask.sum(1, keepdim=True)
         case "columns":
@@ -56,6 +60,8 @@ def _route(logits: Tensor, active: int, axis: int = 1, normal: str = "chosen", b
             return weights, (share * mean).sum()
         case "share twice":
             return weights, experts * (share * share).sum() + 0 * logits.sum()
+        case "detached":
+            return weights, experts * (share * mean.detach()).sum()
         case "mean twice":
             return weights, experts * (mean * mean).sum()
         case "per token":
@@ -125,8 +131,14 @@ ROUTER = Exercise(
              "Of the probability only what fell on the chosen experts is left. Share it out so that each token's weights sum to 1."),
         Twin("balance without a gradient", partial(_route, balance="share twice"),
              "Counting is a step function: its gradient is zero. One of the two factors has to be the mean probability."),
+        Twin("mean probability cut off", partial(_route, balance="detached"),
+             "The numbers are right, but you cut the mean probabilities off, the one factor through which the router can learn."),
         Twin("softmax of the probabilities", partial(_route, normal="again"),
              "The chosen probabilities go through a second softmax, which flattens them. A division is enough."),
+        Twin("softmax over idle experts too", partial(_route, normal="unmasked again"),
+             "A second softmax gives weight to the experts that were set to 0 as well. A division is enough."),
+        Twin("normalised over the whole batch", partial(_route, normal="total"),
+             "You divide by the sum over all tokens. Each token mixes its own experts, so each row has a sum of its own."),
         Twin("removed experts at logit 0", partial(_route, normal="zeros"),
              "A logit of 0 still has a probability. Experts that were not chosen must get weight 0."),
         Twin("chosen experts weighted alike", partial(_route, normal="even"),
