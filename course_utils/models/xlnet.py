@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .bert import initialise
 from .dropout import dropout
 from .gpt import cross_entropy
 from .transformer import EncoderBlock, TransformerConfig
@@ -74,7 +75,9 @@ class XLNet(nn.Module):
         self.start = nn.Parameter(torch.zeros(config.d_model))  # the paper's w: what every query stream begins with
         self.blocks = nn.ModuleList(TwoStreamBlock(config.body()) for _ in range(config.num_layers))
         self.norm = nn.LayerNorm(config.d_model, config.norm_eps)  # of the sum of embeddings, as in BERT
-        initialise(self)
+        std = 0.02 * (768 / config.d_model) ** 0.5  # larger for narrow models
+        initialise(self, std)
+        nn.init.normal_(self.start, std=std)
 
     def forward(self, ids: Tensor, orders: Tensor) -> Tensor:
         if orders.shape != ids.shape:
@@ -123,15 +126,3 @@ class XLNet(nn.Module):
 def random_orders(batch: int, n: int, generator: torch.Generator | None = None) -> Tensor:
     """One random order of n positions for each of ``batch`` sentences, ``(batch, n)``."""
     return torch.rand(batch, n, generator=generator).argsort(-1)
-
-
-@torch.no_grad()
-def initialise(model: XLNet) -> None:
-    """Deviation .02 at 768 features, larger for narrow models, as ``bert`` and ``gpt`` do."""
-    std = 0.02 * (768 / model.config.d_model) ** 0.5
-    for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Embedding):
-            nn.init.normal_(module.weight, std=std)
-        if isinstance(module, nn.Linear) and module.bias is not None:
-            nn.init.zeros_(module.bias)
-    nn.init.normal_(model.start, std=std)
