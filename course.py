@@ -3,6 +3,7 @@
 
     python course.py lab            open the course in JupyterLab
     python course.py test           run every test and every notebook
+    python course.py book           make a site to read, and a PDF
     python course.py handout DIR    write what a class receives
     python course.py grade CLASS --out GRADES    grade what it hands in
 
@@ -417,6 +418,17 @@ def build(args):
     return become(command + args.rest, child_environment())
 
 
+def book(args):
+    """Make a site to read from the executed notebooks, and a PDF where a Chromium is present."""
+    if not (ROOT / "course_utils" / "authoring").is_dir():
+        raise Problem("This is a handout: it holds nothing to make a book from.")
+    set_up(dev=True, torch=args.torch)
+    command = [VENV_PYTHON, "-m", "course_utils.authoring.book"]
+    command += ["--out", Path.cwd() / args.out] if args.out else []
+    command += ["--no-pdf"] if args.no_pdf else []
+    return become(command + args.rest, child_environment())
+
+
 def blank_chapters():
     """The chapters as they were built; own notes stay at home, filled-in answers are refused."""
     found = []
@@ -525,6 +537,9 @@ def make_parser():
     sub.add_argument("chapters", nargs="*", metavar="NN", help="only these chapters: 03 08a")
     sub.add_argument("--check", action="store_true", help="only say what is out of date")
     sub.add_argument("--force", action="store_true", help="execute even what has not changed")
+    sub = add(book)
+    sub.add_argument("--out", metavar="DIR", help="a new or empty folder; without it, _build/book")
+    sub.add_argument("--no-pdf", action="store_true", help="only the site")
     sub = add(handout, with_setup=False)
     sub.add_argument("directory", metavar="DIR", help="a new or empty folder")
     sub.add_argument("--nbgrader", action="store_true", help="as assignments of nbgrader instead")

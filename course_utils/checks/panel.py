@@ -109,7 +109,7 @@ class CheckResult:
                                for name, item in zip(("yours", "expected"), picture, strict=True))
                      + "</div>")
         colour = COLOURS[self._state]
-        return (f"<div style='{BOX.format(colour=colour)}'><div style='color:{colour};font-weight:600'>"
+        return (f"<div style='{BOX.format(colour=colour)}'><div style='font-weight:600'>"
                 f"{escape(self.headline)}</div>{rows}</div>")
 
     def show(self) -> None:

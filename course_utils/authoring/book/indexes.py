@@ -1,0 +1,104 @@
+"""The pages that no chapter holds: the cover, and the indexes of exercises, corrected claims, symbols and terms."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from ..errors import AuthoringError
+from .pages import Page, answer_label, exercises
+
+COVER = """# Attention, from Kernels to GPT
+
+A course that starts with a weighted mean from 1964 and ends with a language model, one small step at a time, in runnable PyTorch. Every
+claim is an experiment; every "wrong" comes with the reason.
+
+This is the course to *read*: each chapter as it was executed, pictures and all, with the exercises still blank and the answers on pages of
+their own. To *work* through it, with sliders and checks that answer at once, open it in JupyterLab:
+
+```
+python course.py lab
+```
+
+![The sixteen chapters and how they follow each other](images/map.png)
+
+"""
+
+
+def toctree(caption: str, names: list[str]) -> str:
+    """A list of pages for the sidebar."""
+    return "\n".join(["```{toctree}", ":maxdepth: 1", f":caption: {caption}", "", *names, "```", ""])
+
+
+def read_claims(root: Path) -> list[tuple[str, str, str]]:
+    """``(id, claim, correction)`` of every corrected claim in ``docs/ledger.md``."""
+    claims, columns = [], []
+    for line in (root / "docs" / "ledger.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
+        if cells[:1] == ["id"]:
+            columns = cells
+        elif {"claim", "correction"} <= set(columns) and cells and cells[0].startswith("E-"):
+            row = dict(zip(columns, cells, strict=True))
+            claims.append((row["id"], row["claim"], row["correction"]))
+    return sorted(claims, key=lambda claim: int(claim[0][2:]))
+
+
+def read_index(path: Path, pages: list[Page]) -> list[tuple[str, str, Page, str]]:
+    """``(what, meaning, page, label)`` of each line of a table ``what, meaning, chapter, heading`` with tabs between.
+
+    AuthoringError for a line of another form, for a chapter or heading that does not exist, and for the same entry twice.
+    """
+    by_number, found, seen = {page.number: page for page in pages}, [], set()
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        cells = line.split("\t")
+        if len(cells) != 4 or not all(cells):
+            raise AuthoringError(f"{path.name}:{number}: {len(cells)} cells; four are needed: what, meaning, chapter, heading")
+        what, meaning, chapter, heading = cells
+        page = by_number.get(chapter)
+        if page is None:
+            raise AuthoringError(f"{path.name}:{number}: there is no chapter {chapter}")
+        section = next((section for section in page.sections if section.text == heading), None)
+        if section is None:
+            raise AuthoringError(f"{path.name}:{number}: chapter {chapter} has no heading {heading!r}")
+        if (what, chapter) in seen:
+            raise AuthoringError(f"{path.name}:{number}: {what} stands here twice")
+        seen.add((what, chapter))
+        found.append((what, meaning, page, section.label))
+    return found
+
+
+def _safe(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
+    """Write the cover, the four indexes and the lists for the sidebar."""
+    lines = ["# Exercises", "", "| exercise | level | minutes | title | answer |", "|---|---|---|---|---|"]
+    for page in pages:
+        for found, section in exercises(page):
+            lines.append(f"| [{found['id']}](#{section.label}) | {found['stars']} | {found['minutes']} | {_safe(found['title'])} "
+                         f"| [answer](#{answer_label(found['id'])}) |")
+    (out / "exercises.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    home = {row: (page, section) for page in reversed(pages) for row, section in page.rows.items()}
+    lines = ["# Corrected claims", "", "Sentences that are widely copied and wrong, vague or out of date, and what is right. The last "
+             "column leads to the experiment, or to the table of a chapter.", "", "| row | as it is copied | what is right | where |",
+             "|---|---|---|---|"]
+    for row, claim, correction in read_claims(root):
+        if row in home:
+            page, section = home[row]
+            lines.append(f"| {row} | {_safe(claim)} | {_safe(correction)} | [chapter {page.number}](#{section.label}) |")
+    (out / "claims.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    for name, title, first in (("symbols", "Symbols", "symbol"), ("terms", "Terms", "term")):
+        rows = read_index(root / "docs" / f"{name}.tsv", pages)
+        rows = sorted(rows, key=lambda row: row[0].lower()) if name == "terms" else rows
+        lines = [f"# {title}", "", f"| {first} | meaning | introduced in |", "|---|---|---|"]
+        lines += [f"| {_safe(what)} | {_safe(meaning)} | [chapter {page.number}](#{label}) |" for what, meaning, page, label in rows]
+        (out / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    (out / "images").mkdir(parents=True, exist_ok=True)
+    shutil.copy(root / "docs" / "images" / "map.png", out / "images" / "map.png")
+    (out / "index.md").write_text(COVER + toctree("Chapters", [f"chapters/{page.stem}" for page in pages])
+                                  + toctree("Answers", [f"answers/{page.stem}" for page in pages])
+                                  + toctree("Find", ["exercises", "claims", "symbols", "terms"]), encoding="utf-8")

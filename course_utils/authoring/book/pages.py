@@ -1,0 +1,149 @@
+"""Notebooks as pages: what a reader of the site sees instead of live cells."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from ..ledger import find_sources, parse_markers
+
+HEADING = re.compile(r"(?m)^(#{1,4}) +(.+?)\s*$")
+EXERCISE = re.compile(r"Exercise (?P<id>\d\d[ab]?\.\d+) (?P<stars>★+) (?P<title>.+?) \((?P<minutes>\d+) minutes?\)")
+_FENCE = re.compile(r"(?ms)^(```|~~~).*?^\1")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading of a chapter: its text, its label on the site, and the line of the source it stands on."""
+
+    text: str
+    label: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Page:
+    """A chapter: its number, the stem of its files, its title, its sections in order, and the ledger rows of each."""
+
+    number: str
+    stem: str
+    title: str
+    sections: tuple[Section, ...]
+    rows: dict[str, Section]  # the first place a row is marked
+
+
+def headings(text: str) -> list[tuple[int, int, str]]:
+    """``(position, level, text)`` of each Markdown heading outside fenced code."""
+    hidden = [found.span() for found in _FENCE.finditer(text)]
+    return [(found.start(), len(found[1]), found[2]) for found in HEADING.finditer(text)
+            if not any(start <= found.start() < end for start, end in hidden)]
+
+
+def label(number: str, position: int) -> str:
+    """The name of a chapter's heading for links, such as ``s-03-12``."""
+    return f"s-{number}-{position}"
+
+
+def answer_label(exercise: str) -> str:
+    """The name of an exercise's answer for links, such as ``a-03-1``."""
+    return f"a-{exercise.replace('.', '-')}"
+
+
+def read_pages(root: Path) -> list[Page]:
+    """Every chapter that has a notebook, with its sections and where it teaches which row of the ledger."""
+    pages = []
+    for number, path in find_sources(root).items():
+        if not (root / "chapters" / f"{path.stem}.ipynb").exists():
+            continue
+        text = path.read_text(encoding="utf-8")
+        text = text[text.index("\n---", 3) + 4:] if text.startswith("---") else text
+        sections = tuple(Section(words, label(number, place), text.count("\n", 0, at) + 1)
+                         for place, (at, _, words) in enumerate(headings(text)))
+        rows: dict[str, Section] = {}
+        for marker in parse_markers(text, path.name):
+            above = [section for section in sections if section.line <= marker.line] or [sections[0]]
+            for row in marker.ids:
+                rows.setdefault(row, above[-1])
+        pages.append(Page(number, path.stem, sections[0].text, sections, rows))
+    return pages
+
+
+def stage_chapter(page: Page, root: Path, out: Path) -> None:
+    """Write ``out/chapters/STEM.ipynb`` and its pictures: headings with labels, a link to each answer, widgets gone."""
+    notebook = nbformat.read(root / "chapters" / f"{page.stem}.ipynb", as_version=4)
+    position, cells = 0, []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source, position = _labelled(cell.source, page.number, position)
+        else:
+            cell.outputs = [_shown(output, f"{page.stem}-{cell.id}-{i}", out) for i, output in enumerate(cell.outputs)]
+        course = cell.metadata.get("course", {})
+        cells.append(cell)
+        if course.get("role") == "check":
+            cells.append(nbformat.v4.new_markdown_cell(f"[Answer to exercise {course['exercise']}](#{answer_label(course['exercise'])})"))
+    if position != len(page.sections):
+        raise ValueError(f"{page.stem}: the notebook has {position} headings, its source {len(page.sections)}; build it again")
+    notebook.cells = cells
+    target = out / "chapters" / f"{page.stem}.ipynb"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, target)
+
+
+def _labelled(source: str, number: str, position: int) -> tuple[str, int]:
+    parts, end = [], 0
+    for at, _, _ in headings(source):
+        parts += [source[end:at], f"({label(number, position)})=\n"]
+        end, position = at, position + 1
+    return "".join(parts) + source[end:], position
+
+
+def _shown(output: NotebookNode, name: str, out: Path) -> NotebookNode:
+    """Pictures become files with their alt text; a fragment of HTML stays; all else is left to the theme."""
+    data = output.get("data", {})
+    if "image/png" not in data:
+        return output
+    alt = output.metadata.get("image/png", {}).get("alt", "")
+    raw = base64.b64decode(data["image/png"])
+    width, height = (int.from_bytes(raw[i:i + 4], "big") for i in (16, 20))
+    target = out / "static" / "figures" / f"{name}.png"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(raw)
+    tag = (f'<img src="../_static/figures/{name}.png" width="{width}" height="{height}" loading="lazy" '
+           f'style="max-width:100%;height:auto" alt="{html.escape(alt)}">')
+    return nbformat.v4.new_output("display_data", {"text/html": tag, "text/plain": data.get("text/plain", "")})
+
+
+def exercises(page: Page) -> Iterator[tuple[re.Match[str], Section]]:
+    """The exercises of a chapter, read from their headings."""
+    for section in page.sections:
+        found = EXERCISE.fullmatch(section.text)
+        if found:
+            yield found, section
+
+
+def stage_answers(page: Page, root: Path, out: Path) -> None:
+    """Write ``out/answers/STEM.md``: each answer of the solved notebook, folded, with a way back to its exercise."""
+    notebook = nbformat.read(root / "solutions" / f"{page.stem}.ipynb", as_version=4)
+    answers: dict[str, list[str]] = {}
+    for cell in notebook.cells:
+        course = cell.metadata.get("course", {})
+        if course.get("role") == "answer":
+            answers.setdefault(course["exercise"], []).append(cell.source)
+    lines = [f"# Answers to chapter {page.number}", "", f"Chapter: [{page.title}](#{page.sections[0].label}). Try first; a check tells "
+             "more than an answer. There is more than one right way.", ""]
+    for found, section in exercises(page):
+        lines += [f"({answer_label(found['id'])})=", f"## {found['id']} {found['title']}", "",
+                  f"[To the exercise](#{section.label})", "", "<details><summary>Show an answer</summary>", ""]
+        for source in answers[found["id"]]:
+            lines += ["```python", source, "```", ""]
+        lines += ["</details>", ""]
+    target = out / "answers" / f"{page.stem}.md"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text("\n".join(lines), encoding="utf-8")

@@ -1,0 +1,26 @@
+"""Settings of Sphinx for the readable book; `python course.py book` copies them beside the pages it writes."""
+
+project = "Attention, from Kernels to GPT"
+author = "the course's authors"
+copyright = "text and figures CC BY 4.0, code MIT"  # noqa: A001
+language = "en"
+
+extensions = ["myst_nb", "sphinx-mathjax-offline"]  # the second brings MathJax itself: no formula needs the network
+nb_execution_mode = "off"  # the notebooks were executed when they were built
+myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_heading_anchors = 3
+suppress_warnings = ["misc.highlighting_failure"]
+
+html_theme = "sphinx_book_theme"
+html_title = project
+html_static_path = ["static"]
+html_css_files = ["book.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_theme_options = {
+    "use_download_button": False,
+    "show_toc_level": 2,
+    "show_navbar_depth": 1,
+    "home_page_in_toc": True,
+}

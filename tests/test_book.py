@@ -1,0 +1,191 @@
+"""The readable book: how pages are staged, what the checks of a finished site find, and the real course built once."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course_utils.authoring.book.__main__ import MARK, main, refuse_foreign_folder
+from course_utils.authoring.book.indexes import read_claims, read_index
+from course_utils.authoring.book.pages import exercises, headings, read_pages, stage_answers, stage_chapter
+from course_utils.authoring.book.pdf import find_browser, print_site
+from course_utils.authoring.book.verify import problems
+from course_utils.authoring.errors import AuthoringError
+from course_utils.authoring.ledger import read_ledger
+from course_utils.checks import catalogue
+
+ROOT = Path(__file__).resolve().parents[1]
+FULL = os.environ.get("COURSE_FULL") == "1"
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return read_pages(ROOT)
+
+
+def test_headings_leave_out_comments_in_code():
+    text = "# One\n\n```python\n# not this\n```\n\n## Two $x^2$\n#nor this\n\n~~~\n## nor that\n~~~\n### Three"
+    assert [(level, words) for _, level, words in headings(text)] == [(1, "One"), (2, "Two $x^2$"), (3, "Three")]
+
+
+def test_every_exercise_has_a_heading_a_number_and_a_level(pages):
+    found = [match["id"] for page in pages for match, _ in exercises(page)]
+    assert sorted(found) == sorted(exercise.id for exercise in catalogue())
+    assert len(set(found)) == len(found)
+
+
+def test_every_claim_has_a_place(pages):
+    marked = {row for page in pages for row in page.rows}
+    claims = read_claims(ROOT)
+    assert {row for row, _, _ in claims} == {row for row in read_ledger(ROOT) if row.startswith("E-")}
+    homes = {row: home for row, home in read_ledger(ROOT).items() if home in {page.number for page in pages}}
+    assert not [row for row, _, _ in claims if row in homes and row not in marked]
+
+
+def test_a_staged_chapter_has_labels_pictures_with_alt_text_and_ways_to_the_answers(pages, tmp_path):
+    page = next(page for page in pages if page.number == "03")
+    stage_chapter(page, ROOT, tmp_path)
+    staged = nbformat.read(tmp_path / "chapters" / f"{page.stem}.ipynb", as_version=4)
+    text = "\n".join(cell.source for cell in staged.cells if cell.cell_type == "markdown")
+    for section in page.sections:
+        assert f"({section.label})=\n" in text and text.count(f"({section.label})=") == 1
+    for match, section in exercises(page):
+        assert text.count(f"(#a-{match['id'].replace('.', '-')})") == 1
+        assert f"({section.label})=\n### {section.text}" in text
+    figures = list((tmp_path / "static" / "figures").glob("*.png"))
+    outputs = [output for cell in staged.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert figures and not any("image/png" in output.get("data", {}) for output in outputs)
+    tags = [output.data["text/html"] for output in outputs if "<img" in output.get("data", {}).get("text/html", "")]
+    assert len(tags) == len(figures) and all(' alt="' in tag and ' alt=""' not in tag for tag in tags)
+    assert all((tmp_path / "static" / "figures" / tag.split("figures/")[1].split('"')[0]).exists() for tag in tags)
+
+
+def test_answers_stand_folded_on_a_page_of_their_own(pages, tmp_path):
+    page = next(page for page in pages if page.number == "03")
+    stage_answers(page, ROOT, tmp_path)
+    text = (tmp_path / "answers" / f"{page.stem}.md").read_text(encoding="utf-8")
+    count = len(list(exercises(page)))
+    assert text.count("<details>") == text.count("</details>") == count == text.count("(a-03-")
+    assert "NotImplementedError" not in text and "def attention_scores" in text
+
+
+def test_a_chapter_that_no_longer_belongs_to_its_text_is_refused(pages, tmp_path):
+    page = next(page for page in pages if page.number == "01")
+    (tmp_path / "chapters").mkdir()
+    notebook = nbformat.read(ROOT / "chapters" / f"{page.stem}.ipynb", as_version=4)
+    notebook.cells.append(nbformat.v4.new_markdown_cell("## One more"))
+    nbformat.write(notebook, tmp_path / "chapters" / f"{page.stem}.ipynb")
+    with pytest.raises(ValueError, match="headings.*build it again"):
+        stage_chapter(page, tmp_path, tmp_path / "out")
+
+
+@pytest.mark.parametrize("line, said", [
+    ("a\tb\t03", "3 cells"), ("a\tb\t99\tx", "no chapter 99"), ("a\tb\t03\tNo such heading", "no heading 'No such heading'"),
+])
+def test_an_index_names_its_faulty_line(pages, tmp_path, line, said):
+    table = tmp_path / "symbols.tsv"
+    table.write_text(f"$Q$\tqueries\t03\t{pages[3].sections[0].text}\n{line}\n", encoding="utf-8")
+    with pytest.raises(AuthoringError, match=f"symbols.tsv:2: .*{said}"):
+        read_index(table, pages)
+
+
+def test_an_index_refuses_an_entry_twice(pages, tmp_path):
+    table = tmp_path / "symbols.tsv"
+    table.write_text(f"$Q$\tqueries\t03\t{pages[3].sections[0].text}\n" * 2, encoding="utf-8")
+    with pytest.raises(AuthoringError, match="twice"):
+        read_index(table, pages)
+
+
+def test_the_checks_of_a_site_find_every_kind_of_fault(tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<h1 id="top">x</h1><a href="b.html#there">fine</a><a href="b.html#no">1</a><a href="c.html">2</a><a href="#no">3</a>'
+        '<a href="https://example.org">people may go there</a><img src="p.png" alt=" "><img src="data:image/png;base64,AA" alt="fine">'
+        '<script src="https://cdn.example.org/x.js"></script><link rel="stylesheet" href="//fonts.example.org/x.css">'
+        '<link rel="canonical" href="https://example.org/a">', encoding="utf-8")
+    (tmp_path / "b.html").write_text('<p id="there">x</p>', encoding="utf-8")
+    found = "\n".join(problems(tmp_path))
+    for fault in ("b.html#no", "c.html", ": #no", "without alt text: p.png", "not there: p.png", "cdn.example.org", "fonts.example.org"):
+        assert fault in found, fault
+    assert len(found.splitlines()) == 7
+    assert problems(tmp_path / "nothing") != []
+
+
+def test_a_folder_of_somebody_else_is_not_replaced(tmp_path, capsys):
+    (tmp_path / "thesis.txt").write_text("mine", encoding="utf-8")
+    assert main(["--out", str(tmp_path), "--no-pdf"]) == 1
+    assert "was not made by this command" in capsys.readouterr().err and (tmp_path / "thesis.txt").exists()
+    (tmp_path / MARK).touch()
+    refuse_foreign_folder(tmp_path)
+    refuse_foreign_folder(tmp_path / "new")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The book of the whole course, built by the command."""
+    out = tmp_path_factory.mktemp("book") / "site"
+    command = [sys.executable, "-m", "course_utils.authoring.book", "--no-pdf", "--out", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    print(done.stdout)
+    return out
+
+
+def test_the_book_of_the_course(site, pages):
+    """The command itself fails on a dead link, a request, or a picture without alt text."""
+    assert problems(site) == []
+    for page in pages:
+        html = (site / "chapters" / f"{page.stem}.html").read_text(encoding="utf-8")
+        assert "<img" in html
+        assert (site / "answers" / f"{page.stem}.html").exists()
+    assert (site / "_static" / "mathjax" / "tex-chtml.js").exists()
+    assert "softmax" in (site / "searchindex.js").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not FULL, reason="browser tests run under: python course.py test --full")
+@pytest.mark.skipif(find_browser() is None, reason="no Chromium here (Debian: sudo apt install chromium)")
+def test_the_book_in_a_browser(site):
+    """Every page in light and dark: no request, every formula set, no serious finding of the accessibility linter; search finds."""
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+
+    names = sorted(str(path.relative_to(site)) for path in site.rglob("*.html") if "_static" not in path.relative_to(site).parts)
+    asked, serious, minor, formulas = [], [], {}, 0
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
+        for mode in ("light", "dark"):
+            page = browser.new_page()
+            page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else asked.append(r.url))
+            page.add_init_script(f"localStorage.setItem('mode', '{mode}'); localStorage.setItem('theme', '{mode}');")
+            for name in names:
+                page.goto((site / name).as_uri())
+                page.wait_for_function("() => !document.querySelector('.math') || document.querySelector('mjx-container')")
+                assert page.evaluate("document.documentElement.dataset.theme") == mode
+                assert page.locator("mjx-merror").count() == 0, f"a formula of {name} cannot be set"
+                formulas += page.locator("mjx-container").count()
+                for found in Axe().run(page, {"exclude": [["mjx-container"]]}).response["violations"]:
+                    if found["impact"] in ("serious", "critical"):
+                        serious += [f"{mode} {name}: {found['id']}: {node['html'][:120]}" for node in found["nodes"]]
+                    else:
+                        minor[found["id"]] = minor.get(found["id"], 0) + len(found["nodes"])
+        page.goto((site / "search.html").as_uri() + "?q=softmax")
+        page.wait_for_selector("#search-results li", timeout=15_000)
+        results = page.locator("#search-results li").count()
+        browser.close()
+    print(f"{len(names)} pages twice, {formulas} formulas, {results} results for softmax, minor findings {minor}")
+    assert asked == [] and serious == [] and results > 5 and formulas > 1000
+
+
+@pytest.mark.skipif(not FULL, reason="the PDF is printed under: python course.py test --full")
+@pytest.mark.skipif(find_browser() is None, reason="no Chromium here (Debian: sudo apt install chromium)")
+def test_pages_are_printed_and_bound(site, pages, tmp_path):
+    from pypdf import PdfReader
+
+    names = [(page.title, f"chapters/{page.stem}") for page in pages[:1]] + [("Answers", f"answers/{pages[0].stem}")]
+    sheets = print_site(site, names, tmp_path / "course.pdf", find_browser())
+    reader = PdfReader(tmp_path / "course.pdf")
+    text = "\n".join(sheet.extract_text() for sheet in reader.pages)
+    assert len(reader.pages) == sheets > 3 and len(reader.outline) == 2
+    assert "def " in text.split("Answers to chapter 00")[1], "folded answers must be open on paper"

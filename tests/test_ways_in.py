@@ -1,0 +1,63 @@
+"""Files that other places expect (Binder, Colab, Codespaces): prepared, and in step with requirements.txt."""
+
+import importlib.util
+import json
+import os
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PIN = re.search(r"(?m)^torch==([\w.]+)", (ROOT / "requirements.txt").read_text("utf-8")).group(1)
+
+
+@pytest.fixture(scope="module")
+def publish():
+    spec = importlib.util.spec_from_file_location("publish", ROOT / "docs" / "publish.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_binder_gets_the_pinned_cpu_build_and_the_course():
+    assert f"torch=={PIN}+cpu" in (ROOT / "binder" / "requirements.txt").read_text("utf-8")
+    assert (ROOT / "binder" / "runtime.txt").read_text("utf-8").strip() in ("python-3.11", "python-3.12", "python-3.13")
+    assert os.name == "nt" or os.access(ROOT / "binder" / "postBuild", os.X_OK)
+    assert "-e ." in (ROOT / "binder" / "postBuild").read_text("utf-8")
+
+
+def test_the_container_gets_the_pinned_cpu_build_and_opens_an_existing_chapter():
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text("utf-8"))
+    assert f"torch=={PIN} --index-url https://download.pytorch.org/whl/cpu" in container["postCreateCommand"]
+    opened = re.search(r"/lab/tree/(\S+)", container["postAttachCommand"]).group(1)
+    assert (ROOT / opened).exists()
+
+
+def test_badges_and_colab_copies(publish, tmp_path, capsys):
+    (tmp_path / "README.md").write_text("# A\n<!-- ways in -->\nold\n<!-- /ways in -->\nrest\n", encoding="utf-8")
+    (tmp_path / "chapters").mkdir()
+    source = next((ROOT / "chapters").glob("00_*.ipynb"))
+    (tmp_path / "chapters" / source.name).write_bytes(source.read_bytes())
+    for _ in range(2):  # a second time changes nothing
+        assert publish.main(["someone/attention", "--branch", "stable"], tmp_path) == 0
+    text = (tmp_path / "README.md").read_text("utf-8")
+    assert text.count("someone/attention") == 3 and "old" not in text and text.endswith("rest\n")
+    before, after = (nbformat.read(path, as_version=4) for path in (source, tmp_path / "colab" / source.name))
+    nbformat.validate(after)
+    assert after.cells[1:] == before.cells and after.metadata == before.metadata
+    assert "--branch stable https://github.com/someone/attention" in after.cells[0].source
+    assert "1 notebooks" in capsys.readouterr().out
+
+
+def test_publishing_refuses_what_is_no_repository_and_a_readme_without_marks(publish, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        publish.main(["https://example.org/x"], tmp_path)
+    (tmp_path / "README.md").write_text("# no marks", encoding="utf-8")
+    assert publish.main(["a/b"], tmp_path) == 1
+    assert "marks" in capsys.readouterr().err and not (tmp_path / "colab").exists()
+
+
+def test_the_readme_has_a_place_for_badges(publish):
+    assert len(publish.BLOCK.findall((ROOT / "README.md").read_text("utf-8"))) == 1
