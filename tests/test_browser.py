@@ -4,6 +4,7 @@ Runs under ``course.py test --full``. Needs Debian's Chromium (or any ``chromium
 named by ``COURSE_SCREENSHOTS``, if set, and are meant to be looked at.
 """
 
+import json
 import os
 import time
 from pathlib import Path
@@ -75,8 +76,23 @@ def test_a_blank_chapter_runs_in_the_lab(page, address, name):
     print(f"{name}: open after {opened:.1f} s, run after {time.perf_counter() - started:.1f} s")
     assert notebook.errors() == []
     assert notebook.js("return nb.widgets.filter(c => c.model.type === 'code').every(c => c.model.executionCount > 0);")
+    viewer = notebook.contains("attention_viewer(")
+    if viewer >= 0:
+        ask_the_viewer(notebook.show(viewer).locator(".attention-viewer").first, page)
+        shot(page, f"{name[:3]}viewer")
     assert page.outside == [], "a request left the machine"
     shot(page, f"{name[:3]}done")
+
+
+def ask_the_viewer(viewer, page) -> None:
+    """Pin the last query, point at a key: the sentence below names both."""
+    viewer.scroll_into_view_if_needed()
+    query, key = viewer.locator(".query button").last, viewer.locator(".key button").first
+    query.click()
+    key.hover()
+    page.wait_for_timeout(300)
+    seen = viewer.locator(".detail").inner_text()
+    assert f'"{query.inner_text()}"' in seen and f'looks at "{key.inner_text()}"' in seen and "weight" in seen, seen
 
 
 @pytest.mark.skipif("01_kernel_regression.ipynb" not in CHAPTERS, reason="chapter 01 is not among the chapters asked for")
@@ -119,13 +135,42 @@ def drag(page, notebook, words: str) -> None:
     assert after != before
 
 
-@pytest.mark.parametrize("name", [name for name in CHAPTERS if name[:2] in ("06", "07") or name[:3] == "08a"])
-def test_a_slider_moves_its_picture(page, address, name):
+def answer_to(name: str, exercise: str) -> str:
+    """The answer in the solved notebook."""
+    cells = json.loads((ROOT / "solutions" / name).read_text(encoding="utf-8"))["cells"]
+    return "".join(next(cell["source"] for cell in cells if cell["metadata"].get("course") == {
+        "exercise": exercise, "role": "answer", "schema": 1}))
+
+
+@pytest.mark.parametrize("name, exercise", [(name, exercise) for name in CHAPTERS for exercise in ("06.1", "07.1", "08a.1")
+                                            if name.startswith(exercise.split(".")[0] + "_")])
+def test_an_exercise_is_solved_and_a_slider_moves(page, address, name, exercise):
     notebook = Notebook(page, address, f"chapters/{name}")
     notebook.command("notebook:run-all-cells")
+    check = notebook.find(exercise, "check")
+    assert "not attempted" in notebook.text(check)
+    notebook.type_answer(exercise, answer_to(name, exercise))
+    assert f"✓ {exercise}" in notebook.run(check)
     drag(page, notebook, "explore(")
     shot(page, f"{name[:3]}dragged")
     assert notebook.errors() == [] and page.outside == []
+
+
+def test_from_the_command_to_the_first_plot(browser, tmp_path):
+    """As a learner starts: the lab, the page, the first cells of chapter 00 up to its first picture."""
+    course = copy_of_the_course(tmp_path)
+    started = time.perf_counter()
+    with lab(course) as url:
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        notebook = Notebook(page, url, f"chapters/{sorted(path.name for path in (ROOT / 'chapters').glob('*.ipynb'))[0]}")
+        usable = time.perf_counter() - started
+        notebook.js("nb.widgets.forEach(c => c.model.type === 'code' && c.model.clearExecution()); ")
+        while not page.locator(".jp-OutputArea img").count():
+            assert time.perf_counter() - started < 120, "no picture within two minutes"
+            notebook.command("notebook:run-cell-and-select-next")
+        plot = time.perf_counter() - started
+        page.close()
+    print(f"a usable page after {usable:.1f} s, the first plot after {plot:.1f} s")
 
 
 @pytest.mark.skipif("10_bert_finetuning.ipynb" not in CHAPTERS, reason="chapter 10 is not among the chapters asked for")
