@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from .figures import BLUE, GREEN, GREY, ORANGE, PALETTE, RED, panels
+from .figures import BLUE, GREEN, GREY, ORANGE, RED, panels
 
 
 def box(ax: Axes, x: float, y: float, text: str, colour: str = BLUE, width: float = 1.5, height: float = 0.62) -> None:
@@ -91,29 +88,3 @@ def multi_head(heads: int = 3) -> Figure:
     box(ax, 13.2, middle, "× $W^O$\n(n, d)", RED, 1.5, 0.95)
     arrow(ax, (11.2, middle), (12.4, middle))
     return fig
-
-
-def head_view(ax: Axes, weights: Any, rows: Sequence[str], columns: Sequence[str], only: int | None = None) -> None:
-    """Lines from every query on the left to the keys on the right, a colour a head, as thick as the weight.
-
-    ``weights``: ``(num_heads, query, key)``; ``only`` keeps the lines of one query. Weights below 0.05 draw no line.
-    Raises ValueError when labels and weights do not fit.
-    """
-    heads, n, m = weights.shape
-    if (len(rows), len(columns)) != (n, m):
-        raise ValueError(f"{len(rows)} and {len(columns)} labels for weights of shape {tuple(weights.shape)}")
-    ax.set(xlim=(-0.55, 1.6), ylim=(max(n, m) - 0.4, -1.1))
-    ax.axis("off")
-    for x, labels, side, name in ((0, rows, "right", "query"), (1, columns, "left", "key")):
-        ax.text(x, -0.8, name, ha=side, color=GREY, fontsize=9)
-        for y, word in enumerate(labels):
-            strong = only is None or x == 1 or y == only
-            ax.text(x - 0.03 if x == 0 else x + 0.03, y, word, ha=side, va="center", fontsize=9, color="black" if strong else GREY)
-    for head in range(heads):
-        ax.text(1.5, 0.6 * head - 0.1, f"head {head}", fontsize=8, ha="right", va="center", color=PALETTE[head % len(PALETTE)])
-        shift = 0.16 * (head - (heads - 1) / 2)
-        for i in range(n) if only is None else [only]:
-            for j in range(m):
-                if (weight := float(weights[head, i, j])) >= 0.05:
-                    ax.plot([0, 1], [i + shift, j + shift], color=PALETTE[head % len(PALETTE)], linewidth=3.2 * weight,
-                            alpha=0.35 + 0.6 * weight, solid_capstyle="round")
