@@ -78,7 +78,7 @@ def test_a_chapter_that_no_longer_belongs_to_its_text_is_refused(pages, tmp_path
     notebook = nbformat.read(ROOT / "chapters" / f"{page.stem}.ipynb", as_version=4)
     notebook.cells.append(nbformat.v4.new_markdown_cell("## One more"))
     nbformat.write(notebook, tmp_path / "chapters" / f"{page.stem}.ipynb")
-    with pytest.raises(ValueError, match="headings.*build it again"):
+    with pytest.raises(AuthoringError, match="headings.*build it again"):
         stage_chapter(page, tmp_path, tmp_path / "out")
 
 

@@ -82,19 +82,20 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
 
     home = {row: (page, section) for page in reversed(pages) for row, section in page.rows.items()}
     lines = ["# Corrected claims", "", "Sentences that are widely copied and wrong, vague or out of date, and what is right. The last "
-             "column leads to the experiment, or to the table of a chapter.", "", "| row | as it is copied | what is right | where |",
+             "column leads to the experiment, or to the table of a chapter.", "", "| row | as it is copied | what is right | chapter |",
              "|---|---|---|---|"]
     for row, claim, correction in read_claims(root):
         if row in home:
             page, section = home[row]
-            lines.append(f"| {row} | {_safe(claim)} | {_safe(correction)} | [chapter {page.number}](#{section.label}) |")
+            name = f'<span style="white-space:nowrap">{row}</span>'
+            lines.append(f"| {name} | {_safe(claim)} | {_safe(correction)} | [{page.number}](#{section.label}) |")
     (out / "claims.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     for name, title, first in (("symbols", "Symbols", "symbol"), ("terms", "Terms", "term")):
         rows = read_index(root / "docs" / f"{name}.tsv", pages)
         rows = sorted(rows, key=lambda row: row[0].lower()) if name == "terms" else rows
-        lines = [f"# {title}", "", f"| {first} | meaning | introduced in |", "|---|---|---|"]
-        lines += [f"| {_safe(what)} | {_safe(meaning)} | [chapter {page.number}](#{label}) |" for what, meaning, page, label in rows]
+        lines = [f"# {title}", "", f"| {first} | meaning | chapter |", "|---|---|---|"]
+        lines += [f"| {_safe(what)} | {_safe(meaning)} | [{page.number}](#{label}) |" for what, meaning, page, label in rows]
         (out / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     (out / "images").mkdir(parents=True, exist_ok=True)

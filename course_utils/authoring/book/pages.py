@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from ..errors import AuthoringError
 from ..ledger import find_sources, parse_markers
 
 HEADING = re.compile(r"(?m)^(#{1,4}) +(.+?)\s*$")
@@ -89,7 +90,7 @@ def stage_chapter(page: Page, root: Path, out: Path) -> None:
         if course.get("role") == "check":
             cells.append(nbformat.v4.new_markdown_cell(f"[Answer to exercise {course['exercise']}](#{answer_label(course['exercise'])})"))
     if position != len(page.sections):
-        raise ValueError(f"{page.stem}: the notebook has {position} headings, its source {len(page.sections)}; build it again")
+        raise AuthoringError(f"{page.stem}: the notebook has {position} headings, its source {len(page.sections)}; build it again")
     notebook.cells = cells
     target = out / "chapters" / f"{page.stem}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
