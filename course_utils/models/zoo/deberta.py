@@ -42,8 +42,10 @@ class DisentangledAttention(nn.Module):
 
     def scores(self, x: Tensor) -> Tensor:
         """Before the softmax, ``(batch, num_heads, n, n)``."""
-        q, k, _ = self._project(x)
-        index = distance_index(x.shape[1], self.largest).to(x.device)
+        return self._scores(*self._project(x)[:2])
+
+    def _scores(self, q: Tensor, k: Tensor) -> Tensor:
+        index = distance_index(q.shape[-2], self.largest).to(q.device)
         tables = self.w_distance(self.distance).chunk(2, -1)
         query_of, key_of = (split_heads(table, self.num_heads) for table in tables)  # (heads, 2 · largest, head_dim)
         shape = q.shape[:2] + index.shape
@@ -52,8 +54,9 @@ class DisentangledAttention(nn.Module):
         return (q @ k.mT + content_to_place + place_to_content) / math.sqrt(3 * q.shape[-1])
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        weights = masked_softmax(self.scores(x), mask if mask is None or mask.dim() == 4 else mask[..., None, :, :])
-        return self.w_o(merge_heads(weights @ self._project(x)[2]))
+        q, k, v = self._project(x)
+        weights = masked_softmax(self._scores(q, k), mask if mask is None or mask.dim() == 4 else mask[..., None, :, :])
+        return self.w_o(merge_heads(weights @ v))
 
     def _project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         q, k, v = (split_heads(part, self.num_heads) for part in self.w_qkv(x).chunk(3, -1))

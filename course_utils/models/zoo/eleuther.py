@@ -1,0 +1,54 @@
+"""What GPT-Neo and GPT-J each change in GPT's block: a window in every other layer; attention and feed-forward side by side.
+
+Sources: the released code of GPT-Neo (Black et al. 2021) and GPT-J (Wang and Komatsuzaki 2021). GPT-J's rotary positions are those of
+chapter 05 and left out here, so that each class makes one change.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from ..gpt import GPT, GPTBlock, GPTConfig
+from ..masks import sliding_window_mask
+from ..multihead import KeyValueCache
+from ..transformer import TransformerConfig
+
+
+class LocalBlock(GPTBlock):
+    """GPT's block, but a token sees itself and the ``window - 1`` tokens before it."""
+
+    def __init__(self, config: TransformerConfig, window: int):
+        super().__init__(config)
+        self.window = window
+
+    def forward(self, x: Tensor, cache: KeyValueCache | None = None) -> Tensor:
+        seen = len(cache) if cache is not None else 0
+        mask = sliding_window_mask(x.shape[1], self.window, seen + x.shape[1], device=x.device)
+        x = self.around_attention(x, lambda h: self.attention(h, mask=mask, cache=cache))
+        return self.around_feed_forward(x, self.feed_forward)
+
+
+class ParallelBlock(GPTBlock):
+    """``x + Attention(Norm(x)) + FeedForward(Norm(x))`` with one norm for both: ``(batch, n, d_model)`` -> the same."""
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__(config)
+        del self.around_feed_forward  # the second norm
+
+    def forward(self, x: Tensor, cache: KeyValueCache | None = None) -> Tensor:
+        return self.around_attention(x, lambda h: self.attention(h, causal=True, cache=cache) + self.feed_forward(h))
+
+
+def relative(config: GPTConfig, kind: str, window: int = 16) -> GPT:
+    """A GPT ("gpt"), one whose second, fourth, … layers see a window ("neo"), or one with parallel blocks ("j")."""
+    if kind not in ("gpt", "neo", "j"):
+        raise ValueError(f"kind={kind!r} is unknown; choose 'gpt', 'neo' or 'j'")
+    if kind == "j" and config.norm_place != "pre":
+        raise ValueError(f"parallel blocks need norm_place='pre', got {config.norm_place!r}")
+    model = GPT(config)
+    for place, old in enumerate(model.blocks):
+        if kind == "neo" and place % 2 or kind == "j":
+            new = LocalBlock(config.body(), window) if kind == "neo" else ParallelBlock(config.body())
+            new.load_state_dict({name: value for name, value in old.state_dict().items() if name in new.state_dict()})
+            model.blocks[place] = new
+    return model

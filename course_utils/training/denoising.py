@@ -1,0 +1,49 @@
+"""Texts to spoil and to mend: people who count, BART's noises for them.
+
+A text is four numbers in a row, ``"ninety nine . one hundred . …"``: whoever knows how to count can mend every kind of noise.
+Sources: Lewis et al. 2020, section 2.2; Raffel et al. 2020, section 3.1.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+from ..text import noise
+from ..text.numbers import number_tokens
+from ..text.vocabulary import Vocabulary
+
+LIMIT, BLOCK, NUMBERS = 1_000, 20, 4
+MASK, END = "<mask>", "."
+SENTINELS = tuple(f"<{i}>" for i in range(8))
+
+
+def held_out(number: int) -> bool:
+    """Every seventh block of 20 numbers is never trained on."""
+    return number // BLOCK % 7 == 2
+
+
+def count(start: int, language: str = "en") -> list[str]:
+    """Four numbers from ``start`` on, a full stop behind each."""
+    return [token for n in range(start, start + NUMBERS) for token in (*number_tokens(n, language), END)]
+
+
+def starts(held: bool) -> list[int]:
+    """Where a text may begin so that all of its numbers are held out, or none of them."""
+    return [s for s in range(LIMIT - NUMBERS + 1) if all(held_out(n) is held for n in range(s, s + NUMBERS))]
+
+
+def vocabulary(languages: tuple[str, ...] = ("en",)) -> Vocabulary:
+    """All words of these languages below 1,000, the full stop, the mask and the sentinels."""
+    words = {token for language in languages for n in range(LIMIT) for token in number_tokens(n, language)}
+    return Vocabulary([[END, MASK, *SENTINELS, *sorted(words)]])
+
+
+def noises(words: Vocabulary, share: float = 0.3) -> dict[str, Callable[[list[int], Random], list[int]]]:
+    """BART's five ways to spoil a text, each ``(ids, rng) -> ids``."""
+    mask, end = words.ids[MASK], words.ids[END]
+    return {"masking": lambda ids, rng: noise.mask_tokens(ids, share, mask, rng),
+            "deletion": lambda ids, rng: noise.delete_tokens(ids, share, rng),
+            "infilling": lambda ids, rng: noise.infill(ids, share, mask, rng),
+            "sentences shuffled": lambda ids, rng: noise.shuffle_sentences(ids, end, rng),
+            "rotation": lambda ids, rng: noise.rotate(ids, rng)}
