@@ -124,18 +124,20 @@ def long(seed):
 
 
 def eleuther(seed):
+    """Each block at two lengths of warm-up: with the short one GPT's own stays on a plateau that the side-by-side block leaves."""
     tokenizer, corpus, found = load_mini_gpt()[1], read_corpus(), {}
     train, held_out = (as_stream(tokenizer, pages) for pages in corpus)
-    for kind in ("gpt", "neo", "j"):
+    for kind, warm in (("gpt", 100), ("neo", 100), ("j", 100), ("gpt", 12), ("j", 12)):
         torch.manual_seed(seed)
         model = relative(GPTConfig(len(tokenizer), 96, 4, 4, 96, dropout=0.0), kind)
         optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0.1, betas=(0.9, 0.95), fused=True)
         started = time.process_time()
         fit(model, window_loss(model, train, 16, torch.Generator().manual_seed(seed)), 250, 3e-3, kind, optimizer=optimizer, clip=1.0,
-            schedule=warmup_cosine(250, 12, floor=0.02))
+            schedule=warmup_cosine(250, warm, floor=0.02))
         seconds = time.process_time() - started
-        found[kind] = {"bits a character": bits_per_character(model.eval(), held_out, corpus.held_out), "training seconds": seconds,
-                       "parameters": sum(p.numel() for p in model.parameters())}
+        found[kind if warm == 100 else f"{kind}, {warm} steps of warm-up"] = {
+            "bits a character": bits_per_character(model.eval(), held_out, corpus.held_out), "training seconds": seconds,
+            "parameters": sum(p.numel() for p in model.parameters())}
     return found
 
 
