@@ -195,6 +195,8 @@ def _examine_rejection(case: Case, seen: dict, found) -> Finding | None:
 def _examine_gradients(exercise: Exercise, seen: dict, gradients: dict, found) -> Finding | None:
     for name, want in gradients.items():
         got = seen["gradients"].get(name)
+        if want is None and got is not None and got.any():
+            return found("gradients", f"The numbers are right, but a gradient reaches `{name}`, which is not to be trained here.", got=got)
         if want is None:
             continue
         if got is None:
@@ -266,9 +268,7 @@ def _agree(exercise: Exercise, one: dict, two: dict, with_gradients: bool) -> bo
     if with_gradients:
         for name, left in one["gradients"].items():
             right = two["gradients"].get(name)
-            if (left is None) != (right is None):
-                return False
-            if left is not None and not close(left, right, 10 * exercise.rtol, 10 * exercise.atol):
+            if (left is None) != (right is None) or left is not None and not close(left, right, 10 * exercise.rtol, 10 * exercise.atol):
                 return False
     return True
 

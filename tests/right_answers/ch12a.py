@@ -61,7 +61,7 @@ NUMBERS = {
     "ALBERT base: weights in its factorised token table, 30,000 × 128 and 128 × 768": 128 * (30_000 + 768),
     "multiplications in the blocks of ALBERT base, as a percentage of BERT base's": 100,
     "a shared weight, used at three depths, gets 2, −1 and 8 there: its gradient": 2 - 1 + 8,
-    "right answers on swapped neighbours, in percent, by a judge who sees only which words occur": 50,
+    "right answers in SOP, half of the pairs swapped, in percent, by a judge who sees only which words occur": 50,
     "100 tokens, 15 chosen, the generator guesses 4 right: labelled “replaced”": 15 - 4,
     "of these 100, tokens with a loss of their own in ELECTRA": 100,
     "of these 100, tokens with a loss of their own in BERT": 15,

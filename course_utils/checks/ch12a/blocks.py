@@ -71,6 +71,13 @@ def _mask(n: int, block: int, reach: int, chosen: list[int], extra: list[list[in
         rest = (seen | sees | pairs).repeat_interleave(block, 0).repeat_interleave(block, 1)
         assert window.shape == rest.shape
         return ((tokens[:, None] - tokens).abs() <= reach * block) | rest
+    if how == "numbers of tokens":  # a block's number used as a token's
+        mask = near.repeat_interleave(block, 0).repeat_interleave(block, 1)
+        mask[chosen], mask[:, chosen] = True, True
+        for a, b in extra:
+            mask[a, b] = True
+    if how == "causal tokens":
+        return mask.tril()
     if how == "diagonal open":
         return mask & ~torch.eye(n, dtype=torch.bool)
     if how == "numbers":
@@ -115,7 +122,7 @@ BLOCKS = Exercise(
              "A block at just that distance still belongs to the window."),
         Twin("window goes round the end", partial(_mask, how="round the end"),
              "Your first block sees the last as a neighbour. A text is no ring; negative places count from the back."),
-        Twin("own block alone", partial(_mask, how="no window"), "Your blocks see themselves and no neighbour."),
+        Twin("own block alone", partial(_mask, how="no window"), "Your blocks see themselves and no neighbour; the reach says how many."),
         Twin("window counted in tokens", partial(_mask, how="window of tokens"),
              "Your window slides along with each token. Here all tokens of a block share one window, that of their block."),
         Twin("global blocks only seen", partial(_mask, how="only seen"),
@@ -134,12 +141,16 @@ BLOCKS = Exercise(
         Twin("all reasons at once", partial(_mask, how="all reasons at once"),
              "One reason is enough: a pair in the window needs nothing else."),
         Twin("causal", partial(_mask, how="causal"), "Your mask forbids to look ahead. This is an encoder."),
+        Twin("causal, token by token", partial(_mask, how="causal tokens"), "Your mask forbids to look ahead. This is an encoder."),
+        Twin("numbers of blocks taken for tokens", partial(_mask, how="numbers of tokens"),
+             "Global blocks and extra pairs are given by numbers of blocks; you opened single tokens with these numbers."),
         Twin("mask inverted", partial(_mask, how="inverted"), "True means may attend; yours is the other way round."),
         Twin("pattern tiled", partial(_mask, how="tiled"),
              "You repeat the small mask side by side. Each of its entries has to become a square of its own."),
         Twin("size of a block taken for their number", partial(_mask, how="block counted as number"),
              "You cut the text into that many blocks. It is how many tokens a block has."),
-        Twin("tokens do not see themselves", partial(_mask, how="diagonal open"), "A token may attend to itself."),
+        Twin("tokens do not see themselves", partial(_mask, how="diagonal open"),
+             "A token may attend to itself: its own block lies at distance 0."),
         Twin("numbers instead of booleans", partial(_mask, how="numbers"),
              "A boolean mask is asked for, True where attention is permitted."),
     ),

@@ -52,7 +52,9 @@ def _scores(query: Tensor, key: Tensor, far_query: Tensor, far_key: Tensor, larg
         far_query, far_key = far_key, far_query
     content = query @ key.mT
     to_place = (query[:, :, None] * far_key[index]).sum(-1)  # q_i · far_key[i - j]
-    back = index if how == "as released" else rows(-distance)
+    back = index if how in ("as released", "no sign") else rows(-distance)
+    if how == "second from the key":
+        to_place = (query[:, :, None] * far_key[back]).sum(-1)
     from_place = (key[:, None] * far_query[back]).sum(-1)  # k_j · far_query[j - i]
     match how:
         case "key of the query's place":
@@ -73,6 +75,13 @@ def _scores(query: Tensor, key: Tensor, far_query: Tensor, far_key: Tensor, larg
             from_place = from_place + (far_query[index] * far_key[index]).sum(-1)
         case "subtracted":
             from_place = -from_place
+        case "contents exchanged":
+            to_place = (key[:, None] * far_key[index]).sum(-1)
+            from_place = (query[:, :, None] * far_query[back]).sum(-1)
+        case "first term alone scaled":
+            return content / math.sqrt(d) + to_place + from_place
+        case "transposed":
+            content, to_place, from_place = content.mT, to_place.mT, from_place.mT
     width = {"one term": d, "two terms": 2 * d, "three outside": 9 * d, "none": 1, "no root": 9 * d * d}.get(how, 3 * d)
     scores = (content + to_place + from_place) / math.sqrt(width)
     return scores.softmax(-1) if how == "softmax" else scores
@@ -126,18 +135,26 @@ SCORES = Exercise(
              "Your third term stands at the mirrored place: entry i, j holds what belongs to j, i."),
         Twin("second term transposed", partial(_scores, how="second term transposed"),
              "Your second term stands at the mirrored place: entry i, j holds what belongs to j, i."),
+        Twin("all transposed", partial(_scores, how="transposed"), "Rows are queries, columns are keys; yours are the other way round."),
+        Twin("second distance seen from the key", partial(_scores, how="second from the key"),
+             "The second term asks where the key is, seen from the query: i - j, not j - i. The third term is right."),
+        Twin("contents exchanged", partial(_scores, how="contents exchanged"),
+             "The second term is the query's content, the third the key's. You exchanged the two."),
+        Twin("first term alone scaled", partial(_scores, how="first term alone scaled"),
+             "All three products are divided, and by the same root; yours divides the first one only."),
         Twin("content to distance missing", partial(_scores, how="no second"),
              "The term of the query's content and the distance is missing."),
         Twin("distance to content missing", partial(_scores, how="no third"), "The term of the key's content and the distance is missing."),
         Twin("content to content missing", partial(_scores, how="no first"), "The ordinary product of query and key is missing."),
         Twin("distance to distance added", partial(_scores, how="fourth"),
              "You added a fourth product, of two distances. It is the same in every text; the paper leaves it out."),
-        Twin("third term subtracted", partial(_scores, how="subtracted"), "The third term has the wrong sign."),
+        Twin("third term subtracted", partial(_scores, how="subtracted"),
+             "The third term has the wrong sign; all three products are added."),
         Twin("scaled for one term", partial(_scores, how="one term"), "Three products are added; your scale is that of one."),
         Twin("scaled for two terms", partial(_scores, how="two terms"), "Three products are added; your scale is that of two."),
         Twin("three outside the root", partial(_scores, how="three outside"),
              "Variances add up, so the number of terms belongs under the root."),
-        Twin("not scaled", partial(_scores, how="none"), "The sum is not scaled."),
+        Twin("not scaled", partial(_scores, how="none"), "The sum of the three products is not scaled by anything."),
         Twin("no root", partial(_scores, how="no root"), "You divide by the number itself instead of its root."),
         Twin("softmax taken", partial(_scores, how="softmax"), "Scores are asked for; you went on to the weights."),
     ),

@@ -25,7 +25,7 @@ def _oracle(student: Tensor, teacher: Tensor, labels: Tensor, temperature: float
 
 def _loss(student: Tensor, teacher: Tensor, labels: Tensor, temperature: float, share: float, how: str = "right") -> Tensor:
     t = temperature
-    teacher = teacher.detach()
+    teacher = teacher if how == "teacher trained" else teacher.detach()
     mine, theirs = student / (1 if how == "student not cooled" else t), teacher / (1 if how == "teacher not cooled" else t)
     if how == "temperature multiplied":
         mine, theirs = student * t, teacher * t
@@ -44,6 +44,14 @@ def _loss(student: Tensor, teacher: Tensor, labels: Tensor, temperature: float, 
             soft = ((theirs - mine) ** 2).mean()
         case "probabilities":
             soft = ((p.exp() - q.exp()) ** 2).sum(-1).mean()
+        case "probabilities divided":
+            p, q = teacher.softmax(-1), student.softmax(-1)
+            soft = (p / t * (p.log() - q.log())).sum(-1).mean()
+        case "log forgotten":
+            soft = (p.exp() * (p - q.exp())).sum(-1).mean()
+        case "over the tokens":
+            p, q = theirs.log_softmax(0), mine.log_softmax(0)
+            soft = (p.exp() * (p - q)).sum(-1).mean()
         case "best only":
             soft = -q.gather(-1, p.argmax(-1, keepdim=True)).mean()
     hard = F.cross_entropy(mine if how == "labels at T" else teacher if how == "teacher judged" else student, labels)
@@ -75,7 +83,7 @@ def _draw(seed: int) -> list[Case]:
         return Case(f"{n} tokens, temperature {temperature}, share {share}", {
             "student": 1.5 * torch.randn(n, vocab, generator=g), "teacher": 2 * torch.randn(n, vocab, generator=g),
             "labels": torch.randint(0, vocab, (n,), generator=g), "temperature": temperature, "share": share},
-            gradients=("student",), shape="()")
+            gradients=("student", "teacher"), shape="()")
 
     return [case(4, 7, 2.0, 0.7), case(5, 6, 3.0, 0.4), case(3, 8, 4.0, 0.75)]
 
@@ -109,6 +117,14 @@ DISTIL = Exercise(
              "You weight with the student's probabilities. It is the teacher whose probabilities say what matters."),
         Twin("teacher's entropy left in", partial(_loss, how="cross-entropy"),
              "Yours is a cross-entropy: gradients are right, but it is not 0 when student and teacher agree."),
+        Twin("teacher trained too", partial(_loss, how="teacher trained"),
+             "A gradient flows into the teacher: it would move towards its student. Cut it off where the teacher's logits come in."),
+        Twin("probabilities divided", partial(_loss, how="probabilities divided"),
+             "You divide probabilities by the temperature, which softens nothing. Logits are divided, before the softmax."),
+        Twin("logarithm of the student missing", partial(_loss, how="log forgotten"),
+             "You subtract the student's probabilities from logarithms. (F.kl_div, too, takes the student's *log*-probabilities.)"),
+        Twin("softmax over the tokens", partial(_loss, how="over the tokens"),
+             "Your probabilities add up to 1 over the tokens of the batch. They should over the vocabulary, the last axis."),
         Twin("mean over the vocabulary", partial(_loss, how="entries"),
              "You average over the vocabulary too. Over it one sums; the mean is over tokens."),
         Twin("sum over tokens", partial(_loss, how="sum"), "The soft part is summed over the tokens, the labels' part averaged."),

@@ -26,7 +26,7 @@ def _loss(logits: Tensor, original: Tensor, spoiled: Tensor, chosen: Tensor, mas
     same = spoiled == original
     labels = {"replaced": ~same, "chosen": chosen, "original": same, "lucky": chosen & same}[label].to(logits.dtype)
     counted = {"real": mask, "chosen": chosen, "all": torch.ones_like(mask), "replaced": ~same,
-               "others": mask & ~chosen}[where]
+               "others": mask & ~chosen, "padding": ~mask}[where]
     scores = logits.sigmoid() if squash else logits
     losses = F.binary_cross_entropy_with_logits(scores, labels, reduction="none")
     match how:
@@ -109,6 +109,8 @@ BUG = Exercise(
              "Only replaced tokens count in yours; a model that always says “replaced” would be perfect."),
         Twin("chosen tokens left out", partial(_loss, where="others"),
              "You leave the chosen tokens out, and with them every replaced one."),
+        Twin("padding alone", partial(_loss, where="padding"),
+             "You kept the padding and dropped the real tokens: mask is True for real tokens."),
         Twin("sum instead of mean", partial(_loss, mean="sum"), "The mean over real tokens is asked for; yours is a sum."),
         Twin("divided by the sentences", partial(_loss, mean="sentences"), "You divide by the number of sentences; count tokens."),
         Twin("divided by the chosen tokens", partial(_loss, mean="chosen"),

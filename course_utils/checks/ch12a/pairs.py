@@ -40,6 +40,10 @@ def _pair(first: Tensor, second: Tensor, languages: list[int], bound: int, how: 
             right = right[1:]
         case "no last bound":
             right = right[:-1]
+        case "no closing bounds":
+            left, right = left[:-1], right[:-1]
+        case "outer bounds":
+            left, right = left[:-1], right[1:]
         case "no bounds":
             left, right = x, y
     ids = left + right
@@ -51,6 +55,8 @@ def _pair(first: Tensor, second: Tensor, languages: list[int], bound: int, how: 
             positions = [p + 1 for p in positions]
         case "bounds stand nowhere":
             positions = [0, *range(len(x)), 0, 0, *range(len(y)), 0]
+        case "bound before the count":
+            positions = [p - 1 for p in positions]
         case "begin behind the bound":
             positions = [*range(len(left) + 1), *range(len(right) - 1)]
         case "backwards":
@@ -97,6 +103,8 @@ PAIR = Exercise(
         Twin("positions go on", partial(_pair, how="positions go on"),
              "Your positions run on through the second sentence, as in BERT. In XLM each of the two sentences begins anew."),
         Twin("positions from one", partial(_pair, how="from one"), "Positions count from 0: the bound that opens a sentence stands there."),
+        Twin("first word at 0", partial(_pair, how="bound before the count"),
+             "Your first words have position 0 and the bounds before them -1. The opening bound has position 0."),
         Twin("bounds without a place", partial(_pair, how="bounds stand nowhere"),
              "A bound is a token like others. The first word of a sentence comes after it, and the closing bound has the last place."),
         Twin("restart behind the bound", partial(_pair, how="begin behind the bound"),
@@ -108,6 +116,9 @@ PAIR = Exercise(
         Twin("BERT's way of joining", partial(_pair, how="BERT's bounds"),
              "BERT closes both parts and opens only the first. XLM opens and closes each of its sentences."),
         Twin("last bound missing", partial(_pair, how="no last bound"), "The second sentence has to be closed as well."),
+        Twin("nothing closed", partial(_pair, how="no closing bounds"), "Your sentences are opened and never closed; each has two bounds."),
+        Twin("bounds at the outer ends alone", partial(_pair, how="outer bounds"),
+             "Only the whole pair is opened and closed. Between the two sentences two bounds are missing."),
         Twin("no bounds at all", partial(_pair, how="no bounds"), "Each sentence stands between two bounds; yours stand bare."),
         Twin("languages counted instead of named", partial(_pair, how="zero and one"),
              "First and second are not languages. The numbers of the two languages are given."),
@@ -122,6 +133,7 @@ PAIR = Exercise(
              "The bound that closes the first sentence still carries the first language."),
         Twin("languages alternate", partial(_pair, how="segments alternate"),
              "The sentences stand one behind the other, so each language is one stretch of equal numbers."),
-        Twin("sentences exchanged", partial(_pair, how="sentences exchanged"), "The first sentence comes first."),
+        Twin("sentences exchanged", partial(_pair, how="sentences exchanged"),
+             "You put the second sentence in front; the first comes first."),
     ),
 )

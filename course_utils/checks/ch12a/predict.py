@@ -12,7 +12,7 @@ from ..exercise import Case, Exercise, Twin
 NAMES = ("ALBERT base: weights in its factorised token table, 30,000 × 128 and 128 × 768",
          "multiplications in the blocks of ALBERT base, as a percentage of BERT base's",
          "a shared weight, used at three depths, gets 2, −1 and 8 there: its gradient",
-         "right answers on swapped neighbours, in percent, by a judge who sees only which words occur",
+         "right answers in SOP, half of the pairs swapped, in percent, by a judge who sees only which words occur",
          "100 tokens, 15 chosen, the generator guesses 4 right: labelled “replaced”",
          "of these 100, tokens with a loss of their own in ELECTRA",
          "of these 100, tokens with a loss of their own in BERT",
