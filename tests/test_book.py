@@ -162,6 +162,7 @@ def test_the_book_in_a_browser(site):
             for name in names:
                 page.goto((site / name).as_uri())
                 page.wait_for_function("() => !document.querySelector('.math') || document.querySelector('mjx-container')")
+                page.evaluate("() => window.MathJax ? MathJax.startup.promise.then(() => 0) : 0")  # all of them are set
                 assert page.evaluate("document.documentElement.dataset.theme") == mode
                 assert page.locator("mjx-merror").count() == 0, f"a formula of {name} cannot be set"
                 formulas += page.locator("mjx-container").count()
