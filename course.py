@@ -43,7 +43,7 @@ HANDOUT_FILES = (
     "pyproject.toml", "LICENSE", "LICENSE-TEXT", ".gitignore",
 )  # fmt: skip
 HANDOUT_README_CUTS = ("## Teaching with it", "## Where the numbers come from", "## Taking part")
-HANDOUT_LEAVES_OUT = ("authoring", "grading", "__pycache__", ".ipynb_checkpoints", ".course")
+HANDOUT_LEAVES_OUT = ("__pycache__", ".ipynb_checkpoints", ".course")
 
 
 class Problem(Exception):
@@ -408,11 +408,11 @@ def test(args):
 
 def build(args):
     """Turn the sources solutions/*.md into notebooks."""
-    if not (ROOT / "course_utils" / "authoring").is_dir():
+    if not (ROOT / "course_tools" / "authoring").is_dir():
         raise Problem("This is a handout: it holds no sources to build notebooks from.")
     numbers = chapter_numbers(args.chapters)
     set_up(dev=True, torch=args.torch)
-    command = [VENV_PYTHON, "-m", "course_utils.authoring.build"] + numbers
+    command = [VENV_PYTHON, "-m", "course_tools.authoring.build"] + numbers
     command += ["--check"] if args.check else []
     command += ["--force"] if args.force else []
     return become(command + args.rest, child_environment())
@@ -420,10 +420,10 @@ def build(args):
 
 def book(args):
     """Make a site to read from the executed notebooks, and a PDF where a Chromium is present."""
-    if not (ROOT / "course_utils" / "authoring").is_dir():
+    if not (ROOT / "course_tools" / "authoring").is_dir():
         raise Problem("This is a handout: it holds nothing to make a book from.")
     set_up(dev=True, torch=args.torch)
-    command = [VENV_PYTHON, "-m", "course_utils.authoring.book"]
+    command = [VENV_PYTHON, "-m", "course_tools.authoring.book"]
     command += ["--out", Path.cwd() / args.out] if args.out else []
     command += ["--no-pdf"] if args.no_pdf else []
     return become(command + args.rest, child_environment())
@@ -467,7 +467,7 @@ def handout(args):
     if args.nbgrader:
         blank_chapters()
         set_up(dev=False)
-        return become([VENV_PYTHON, "-m", "course_utils.grading.nbgrader", target] + args.rest, child_environment())
+        return become([VENV_PYTHON, "-m", "course_tools.grading.nbgrader", target] + args.rest, child_environment())
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise Problem(f"{target} is not empty. Name a new or an empty folder.")
     if any(ROOT / folder in (target, *target.parents) for folder in ("chapters",) + HANDOUT_FOLDERS):
@@ -497,10 +497,10 @@ def handout(args):
 
 def grade(args):
     """Grade a class's notebooks in a sandbox: gradebook, feedback pages, class report."""
-    if not (ROOT / "course_utils" / "grading").is_dir():
+    if not (ROOT / "course_tools" / "grading").is_dir():
         raise Problem("This is a handout: it holds nothing to grade with.")
     set_up(dev=False, torch=args.torch)
-    command = [VENV_PYTHON, "-m", "course_utils.grading"] + args.options + args.rest
+    command = [VENV_PYTHON, "-m", "course_tools.grading"] + args.options + args.rest
     return become(command, child_environment(), Path.cwd())  # paths mean what they mean to the user
 
 
@@ -546,7 +546,7 @@ def make_parser():
     sub = add(export, with_setup=False)
     sub.add_argument("file", nargs="?", metavar="FILE.zip", help="without it, answers_NAME.zip in the folder of the course")
     sub.add_argument("--name", help="whose answers these are; without it, the name you are logged in with")
-    add(grade, own_help=False)  # its options, and --help, belong to course_utils.grading
+    add(grade, own_help=False)  # its options, and --help, belong to course_tools.grading
     return parser
 
 

@@ -17,10 +17,10 @@ import torch
 from report import write
 from transformers import BertModel
 
+from course_utils.experiments.ch10_finetuning import collate
 from course_utils.models.pretrained import installed, load_bert
 from course_utils.text import labelled
 from course_utils.text.wordpiece import WordPiece
-from course_utils.training.finetuning import collate
 
 CONFIGURATIONS = [("opinions", 8), ("opinions", 32), ("pairs", 16), ("passages", 4), ("passages", 12)]
 

@@ -20,14 +20,14 @@ from report import HERE, write
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from course_utils.experiments.ch10_finetuning import finetune
+from course_utils.experiments.ch12a_distil import cut, hidden_score, teach
+from course_utils.experiments.ch12a_relatives import N, body, hide, learn, learn_masked, masked_loss, nats, read
 from course_utils.models.bert import BertConfig
 from course_utils.models.zoo.electra import Electra
 from course_utils.models.zoo.elmo import Elmo, ScalarMix
 from course_utils.models.zoo.masked import Deberta, MaskedModel
-from course_utils.training.distil import cut, hidden_score, teach
-from course_utils.training.finetuning import finetune
 from course_utils.training.mini_bert import load_mini_bert, read_corpus
-from course_utils.training.relatives import N, body, hide, learn, learn_masked, masked_loss, nats, read
 
 TEXT = read()
 

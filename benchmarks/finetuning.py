@@ -18,13 +18,13 @@ import torch
 from report import HERE, write
 from torch.nn import functional as F
 
+from course_utils.experiments.ch10_baselines import bag_of_words, majority
+from course_utils.experiments.ch10_finetuning import collate, finetune
 from course_utils.models.bert import Bert, SequenceClassifier, SpanClassifier, TokenClassifier, best_span, freeze, mean_pool
 from course_utils.models.pretrained import installed, load_bert
 from course_utils.text import labelled
 from course_utils.text.spans import span_scores
 from course_utils.text.wordpiece import WordPiece
-from course_utils.training.baselines import bag_of_words, majority
-from course_utils.training.finetuning import collate, finetune
 from course_utils.training.mini_bert import load_mini_bert
 
 BODIES = ("scratch", "mini", "minilm")

@@ -26,7 +26,7 @@ from report import write
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-from course_utils.grading.nbgrader import lay_out  # noqa: E402
+from course_tools.grading.nbgrader import lay_out  # noqa: E402
 
 WANTED, FLAT = 8.0, 1.25
 KINDS = ("solved", "blank", "half")
@@ -105,7 +105,7 @@ def peak_of_class(released: dict[str, Any], name: str, students: int, folder: Pa
     """Peak memory in MB and seconds of grading a class of so many notebooks with two judges."""
     hand_in(released, name, folder / "class", range(students))
     started = time.perf_counter()
-    judge = subprocess.Popen([sys.executable, "-m", "course_utils.grading", str(folder / "class"), "--out", str(folder / "out"), "--quiet",
+    judge = subprocess.Popen([sys.executable, "-m", "course_tools.grading", str(folder / "class"), "--out", str(folder / "out"), "--quiet",
                               "--jobs", "2"], cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
     peak = Peak(judge.pid)
     peak.start()
@@ -119,7 +119,7 @@ def peak_of_class(released: dict[str, Any], name: str, students: int, folder: Pa
 
 def seconds_of_ours(folder: Path, out: Path) -> float:
     """Grade what lies under ``folder``."""
-    return run("course_utils.grading", str(folder), "--out", str(out), "--quiet", cwd=ROOT)
+    return run("course_tools.grading", str(folder), "--out", str(out), "--quiet", cwd=ROOT)
 
 
 def main() -> int:

@@ -11,7 +11,9 @@ import json
 import torch
 from report import HERE, write
 
-from course_utils.training import incontext, multitask, preference
+from course_utils.experiments import ch11b_incontext as incontext
+from course_utils.experiments import ch11b_multitask as multitask
+from course_utils.experiments import ch11b_preference as preference
 from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, read_corpus
 from course_utils.training.sampling import generate
 

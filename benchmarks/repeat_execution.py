@@ -9,9 +9,9 @@ import time
 
 from report import write
 
-from course_utils.authoring.execute import execute
-from course_utils.authoring.source import CHAPTER, SOLUTION, read_chapter
-from course_utils.authoring.stored import changed_outputs, package_hash
+from course_tools.authoring.execute import execute
+from course_tools.authoring.source import CHAPTER, SOLUTION, read_chapter
+from course_tools.authoring.stored import changed_outputs, package_hash
 from course_utils.checks.record import home
 
 

@@ -61,15 +61,16 @@ sys.modules["teacher"].__path__ = []
 
 def from_teacher(sources: dict[str, str], last: str) -> str:
     """A cell that holds the modules ``sources`` as ``teacher.NAME`` and ends with ``last``: the sandbox has none of them."""
-    plain = {name: text.replace("from ...", "from course_utils.").replace("from ..exercise", "from course_utils.checks.exercise")
-             .replace("from . import", "from teacher import").replace("from .", "from teacher.") for name, text in sources.items()}
+    plain = {name: text.replace("from ...", "from course_utils.").replace("from . import", "from teacher import")
+             .replace("from .", "from teacher.") for name, text in sources.items()}
     return TEACHER.format(sources=plain, last=last)
 
 
 def twin_cell(exercise: Any, index: int) -> str:
     """A cell with the wrong answer number ``index`` of an exercise, as a student's own code."""
     chapter = f"ch{exercise.id.split('.')[0]}"
-    sources = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "course_utils" / "checks" / chapter).glob("*.py")
+    folder = ROOT / "course_utils" / "exercises" / chapter
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")
                if path.stem != "__init__"}
     return from_teacher(sources, f"""import importlib
 found = [value for name in sources for value in vars(importlib.import_module("teacher." + name)).values()]

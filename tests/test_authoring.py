@@ -14,14 +14,14 @@ import nbformat
 import pytest
 from jupyter_client.channels import AsyncZMQSocketChannel
 
-from course_utils.authoring import build as command
-from course_utils.authoring.build import build_chapter, check_chapter
-from course_utils.authoring.errors import AuthoringError, BuildError, SourceError
-from course_utils.authoring.execute import PatientClient, execute, kernel_environment
-from course_utils.authoring.ledger import strip_markers
-from course_utils.authoring.load import measure
-from course_utils.authoring.outputs import clean_outputs, output_problem, stable_png
-from course_utils.authoring.source import CHAPTER, SOLUTION, read_chapter
+from course_tools.authoring import build as command
+from course_tools.authoring.build import build_chapter, check_chapter
+from course_tools.authoring.errors import AuthoringError, BuildError, SourceError
+from course_tools.authoring.execute import PatientClient, execute, kernel_environment
+from course_tools.authoring.ledger import strip_markers
+from course_tools.authoring.load import measure
+from course_tools.authoring.outputs import clean_outputs, output_problem, stable_png
+from course_tools.authoring.source import CHAPTER, SOLUTION, read_chapter
 
 PROJECT = Path(__file__).resolve().parents[1]
 
@@ -370,9 +370,10 @@ def test_forced_rebuild_gives_the_same_bytes(course: Path) -> None:
 
 
 def test_changed_package_warns(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (course / "course_utils/authoring").mkdir(parents=True)
-    (course / "course_utils/authoring/x.py").write_text("x = 1\n")
+    (course / "course_tools/authoring").mkdir(parents=True)
+    (course / "course_tools/authoring/x.py").write_text("x = 1\n")
     assert build_chapter(course / "solutions/03_tiny.md", course) == ["03 unchanged"]
+    (course / "course_utils").mkdir(exist_ok=True)
     (course / "course_utils/x.py").write_text("x = 1\n")
     assert command.main(["--root", str(course)]) == 0
     assert "course_utils has changed since 03 was built" in capsys.readouterr().out
@@ -498,7 +499,7 @@ def test_ctrl_c_leaves_everything_in_place(course: Path) -> None:
     before = stored(course)
     code = "open('started', 'w').close()\nimport time\ntime.sleep(60)"
     write(course, TEXT.replace("print(guess)", code))
-    module = "course_utils.authoring.build"
+    module = "course_tools.authoring.build"
     process = subprocess.Popen(
         [sys.executable, "-m", module, "--root", str(course)],
         cwd=PROJECT,

@@ -8,13 +8,13 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course_utils.authoring.book.__main__ import MARK, main, refuse_foreign_folder
-from course_utils.authoring.book.indexes import read_claims, read_index
-from course_utils.authoring.book.pages import exercises, headings, read_pages, stage_answers, stage_chapter
-from course_utils.authoring.book.pdf import find_browser, print_site
-from course_utils.authoring.book.verify import problems
-from course_utils.authoring.errors import AuthoringError
-from course_utils.authoring.ledger import read_ledger
+from course_tools.authoring.book.__main__ import MARK, main, refuse_foreign_folder
+from course_tools.authoring.book.indexes import read_claims, read_index
+from course_tools.authoring.book.pages import exercises, headings, read_pages, stage_answers, stage_chapter
+from course_tools.authoring.book.pdf import find_browser, print_site
+from course_tools.authoring.book.verify import problems
+from course_tools.authoring.errors import AuthoringError
+from course_tools.authoring.ledger import read_ledger
 from course_utils.checks import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -126,7 +126,7 @@ def test_a_folder_of_somebody_else_is_not_replaced(tmp_path, capsys):
 def site(tmp_path_factory):
     """The book of the whole course, built by the command."""
     out = tmp_path_factory.mktemp("book") / "site"
-    command = [sys.executable, "-m", "course_utils.authoring.book", "--no-pdf", "--out", str(out)]
+    command = [sys.executable, "-m", "course_tools.authoring.book", "--no-pdf", "--out", str(out)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout + done.stderr
     print(done.stdout)

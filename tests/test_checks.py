@@ -11,8 +11,8 @@ from torch.nn import functional as F
 
 from course_utils.checks import check, engine, limits, panel, record
 from course_utils.checks import progress as show_progress
-from course_utils.checks.ch03.attend import _attend as right
 from course_utils.checks.engine import CheckFailed, catalogue, examine
+from course_utils.exercises.ch03.attend import _attend as right
 from course_utils.models.kernels import gaussian_weights
 
 BY_ID = {exercise.id: exercise for exercise in catalogue()}

@@ -11,9 +11,9 @@ import torch
 from torch.nn import functional as F
 
 from course_utils.checks import check, engine, limits
-from course_utils.checks.ch03.attend import _attend as attend
 from course_utils.checks.engine import catalogue, examine
 from course_utils.checks.inert import inert
+from course_utils.exercises.ch03.attend import _attend as attend
 from course_utils.models.kernels import gaussian_weights
 
 BY_ID = {exercise.id: exercise for exercise in catalogue()}

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from course_tools.grading.collect import collect, load
 from course_utils import export as handing_in
-from course_utils.grading.collect import collect, load
 
 ROOT = Path(__file__).resolve().parents[1]
 

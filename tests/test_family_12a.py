@@ -7,13 +7,15 @@ from random import Random
 import pytest
 import torch
 
+from course_utils.experiments import ch12a_control as control
+from course_utils.experiments import ch12a_denoising as denoising
+from course_utils.experiments import ch12a_long_inputs as long_inputs
 from course_utils.models.gpt import GPT, GPTConfig
 from course_utils.models.zoo.counts import PUBLISHED
 from course_utils.models.zoo.eleuther import relative
 from course_utils.models.zoo.sparse import bigbird_mask
 from course_utils.show import family
 from course_utils.text.numbers import LANGUAGES, number_tokens
-from course_utils.training import control, denoising, long_inputs
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 import family_bodies as bodies  # noqa: E402

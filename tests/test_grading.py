@@ -14,23 +14,24 @@ import sys
 import time
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 from class_room import RIGHT, ROOT, WRONG, blank, cell, notebook, other_cell, replaced, solved, twin_cell, with_answer
 
+from course_tools.grading import wire
+from course_tools.grading.__main__ import main
+from course_tools.grading.cells import Unreadable, find, plain_python, read_notebook
+from course_tools.grading.collect import collect
+from course_tools.grading.marks import off_limits, seeds_for
+from course_tools.grading.report import cell as csv_cell
+from course_tools.grading.run import Book
+from course_tools.grading.sandbox import why_not
+from course_tools.grading.settings import Settings, load_settings
 from course_utils.checks import catalogue
 from course_utils.checks.engine import examine
 from course_utils.checks.exercise import Registered
-from course_utils.grading import wire
-from course_utils.grading.__main__ import main
-from course_utils.grading.cells import Unreadable, find, plain_python, read_notebook
-from course_utils.grading.collect import collect
-from course_utils.grading.marks import off_limits, seeds_for
-from course_utils.grading.report import cell as csv_cell
-from course_utils.grading.run import Book
-from course_utils.grading.sandbox import why_not
-from course_utils.grading.settings import Settings, load_settings
 
 needs_walls = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
@@ -162,7 +163,7 @@ def test_killed_at_any_moment_and_resumed(tmp_path):
     undisturbed = tmp_path / "undisturbed"
     grade(tmp_path / "class", undisturbed)
     out = tmp_path / "killed"
-    command = [sys.executable, "-m", "course_utils.grading", str(tmp_path / "class"), "--out", str(out), "--quiet", "--seed", "fixed"]
+    command = [sys.executable, "-m", "course_tools.grading", str(tmp_path / "class"), "--out", str(out), "--quiet", "--seed", "fixed"]
     for wanted in (1, 9, 17):
         process = subprocess.Popen([*command, "--resume"], cwd=ROOT, start_new_session=True)
         until = time.monotonic() + 120
@@ -196,12 +197,17 @@ def test_only_what_changed_is_graded_again(tmp_path, capsys):
 
 def test_sandbox_copies_no_answers(tmp_path):
     """What a submission may import holds functions that cases hand over, and no exercise, oracle or reference."""
-    from course_utils.grading.sandbox import furnish_package
+    from course_tools.grading.sandbox import furnish_package
 
     furnish_package(tmp_path)
-    files = {str(path.relative_to(tmp_path / "course_utils")) for path in tmp_path.rglob("*.py")}
-    assert not [name for name in files if name.startswith(("authoring", "grading/marks", "grading/run", "checks/judge", "checks/engine"))]
-    text = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "course_utils" / "checks").glob("*.py"))
+    files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.py")}
+    assert {"course_tools/grading/worker.py", "course_utils/checks/observe.py"} <= files
+    hidden = ("course_tools/authoring", "course_tools/grading/marks", "course_tools/grading/run", "course_utils/checks/judge",
+              "course_utils/checks/engine")
+    assert not [name for name in files if name.startswith(hidden)]
+    assert {Path(name).name for name in files if name.startswith("course_utils/exercises")} == {"__init__.py", "callables.py"}
+    rooms = [tmp_path / "course_utils" / room for room in ("checks", "exercises")]
+    text = "".join(path.read_text(encoding="utf-8") for room in rooms for path in room.rglob("*.py"))
     assert "Twin(" not in text and "EXERCISES" not in text
     handed = [value for e in catalogue() for case in e.cases((1, 2)) for value in _inside(case.args)]
     for name in {value.name for value in handed if isinstance(value, Registered)}:

@@ -13,10 +13,10 @@ import zipfile
 import pytest
 from class_room import RIGHT, ROOT, WRONG, cell, notebook, with_answer
 
+from course_tools.grading.__main__ import main
+from course_tools.grading.run import Book
+from course_tools.grading.sandbox import why_not
 from course_utils.checks import catalogue
-from course_utils.grading.__main__ import main
-from course_utils.grading.run import Book
-from course_utils.grading.sandbox import why_not
 
 pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="the sandbox needs Linux"),
               pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")]
@@ -38,8 +38,8 @@ ATTACKS = {
                       "values", "normalised over the queries", ""),
     "patches the observer": ("import course_utils.checks.observe as o, course_utils.checks.inert as i\n"
                              "o.inert = i.inert = lambda v, depth=0: 'right'\n" + WRONG, "raised", "tampering", "not an observation"),
-    "patches the protocol": ("import course_utils.grading.wire as w\nw.pack = w._pack = lambda *v: b''\n" + WRONG, "raised", None, ""),
-    "patches the worker": ("import course_utils.grading.worker as w, gc\nw.observed = w.wrong_kind = lambda *a: {}\n" + WRONG, None, None, ""),
+    "patches the protocol": ("import course_tools.grading.wire as w\nw.pack = w._pack = lambda *v: b''\n" + WRONG, "raised", None, ""),
+    "patches the worker": ("import course_tools.grading.worker as w, gc\nw.observed = w.wrong_kind = lambda *a: {}\n" + WRONG, None, None, ""),
     "input transformer": ("get_ipython().input_transformers_post.append(lambda lines: [l.replace('False', 'True') for l in lines])\n" + WRONG,
                           "raised", None, "get_ipython"),
     "forges the protocol": (WRITE_FRAME, "raised", "tampering", "channel"),
@@ -54,7 +54,7 @@ ATTACKS = {
                           "    found += [f for f in fs if f.startswith('01_kernel') or d.endswith('ch01') and 'course' in d]\n"
                           "assert found, 'nothing found'\n" + RIGHT,
                           "raised", None, "nothing found"),
-    "reads the catalogue": ("from course_utils.checks.ch01 import EXERCISES\n" + RIGHT, "raised", None, "No module named"),
+    "reads the catalogue": ("from course_utils.exercises.ch01 import EXERCISES\n" + RIGHT, "raised", None, "No module named"),
     "asks for the reference": ("import course_utils.checks as c\ngaussian_weights = {e.id: e for e in c.catalogue()}['01.1'].reference",
                                "raised", None, "KeyError"),
     "ends the process": ("import os\nos._exit(0)\n", "raised", "stopped by itself", "exit 0"),

@@ -16,12 +16,12 @@ import zipfile
 import pytest
 from class_room import RIGHT, ROOT, WRONG, cell, notebook, with_answer
 
-from course_utils.grading.__main__ import chapters, main
-from course_utils.grading.collect import collect
-from course_utils.grading.marks import Limits, exercises_of, grade_notebook
-from course_utils.grading.run import Book
-from course_utils.grading.sandbox import Sandbox, why_not
-from course_utils.grading.settings import load_settings
+from course_tools.grading.__main__ import chapters, main
+from course_tools.grading.collect import collect
+from course_tools.grading.marks import Limits, exercises_of, grade_notebook
+from course_tools.grading.run import Book
+from course_tools.grading.sandbox import Sandbox, why_not
+from course_tools.grading.settings import load_settings
 
 needs_walls = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 ATTENTION = "def attention_scores(query, key):\n    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])\n"
@@ -99,7 +99,7 @@ def test_only_and_resume_in_one_folder(tmp_path, capsys):
 def test_ctrl_c_says_how_to_go_on(tmp_path):
     for number in range(3):
         put(tmp_path / "class", f"student {number}", with_answer("import time\ntime.sleep(20)\n" + RIGHT))
-    command = [sys.executable, "-m", "course_utils.grading", "class", "--out", "out", "--quiet", "--jobs", "1"]
+    command = [sys.executable, "-m", "course_tools.grading", "class", "--out", "out", "--quiet", "--jobs", "1"]
     run = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
     until = time.monotonic() + 60
     while not (tmp_path / "out" / "run.json").exists() and time.monotonic() < until:
@@ -209,7 +209,7 @@ for top in {tops!r}:
         found += [os.path.join(place, f) for f in files if {secret!r} in open(os.path.join(place, f), "rb").read().decode("latin-1")]
 sys.path[:0] = {tops!r}
 try:
-    import course_utils.checks.ch01
+    import course_utils.exercises.ch01
     found.append("imported")
 except ImportError:
     pass
@@ -227,13 +227,13 @@ def test_oracles_of_an_installed_package_are_not_inside(tmp_path, kind):
     graded_from = ROOT if kind == "a second copy" else place
     shutil.copytree(ROOT / "course_utils", place / "course_utils", ignore=shutil.ignore_patterns("__pycache__"))
     site.mkdir(parents=True, exist_ok=True)
-    for path in place.glob("course_utils/checks/ch01/*.py"):
+    for path in place.glob("course_utils/exercises/ch01/*.py"):
         path.write_text(path.read_text(encoding="utf-8") + "\n# the oracle of 01\n", encoding="utf-8")
     source = SEARCH.format(tops=[str(site), str(place)], secret="the oracle of 01")
     put(tmp_path / "class", "ada", with_answer(source))
     starter = (f"import sys, sysconfig\nsys.path.insert(0, {str(graded_from)!r})\nreal = sysconfig.get_path\n"
                f"sysconfig.get_path = lambda name, *more: {str(site)!r} if name == 'platlib' else real(name, *more)\n"
-               "from course_utils.grading.__main__ import main\nsys.exit(main(sys.argv[1:]))\n")
+               "from course_tools.grading.__main__ import main\nsys.exit(main(sys.argv[1:]))\n")
     command = [sys.executable, "-c", starter, "class", "--out", "out", "--quiet", "--jobs", "1"]
     env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=env)

@@ -16,12 +16,12 @@ from collections import Counter
 import pytest
 from class_room import RIGHT, ROOT, WRONG, blank, cell, notebook, replaced, solved, with_answer
 
+from course_tools.grading.__main__ import main
+from course_tools.grading.cells import read_notebook
+from course_tools.grading.nbgrader import check_source, grade_id, kept_cells, lay_out, only_imports
+from course_tools.grading.run import Book
+from course_tools.grading.sandbox import why_not
 from course_utils.checks import catalogue
-from course_utils.grading.__main__ import main
-from course_utils.grading.cells import read_notebook
-from course_utils.grading.nbgrader import check_source, grade_id, kept_cells, lay_out, only_imports
-from course_utils.grading.run import Book
-from course_utils.grading.sandbox import why_not
 
 needs_walls = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
@@ -183,7 +183,7 @@ def test_a_cluster_that_loses_a_worker_grades_like_one_machine(tmp_path, cluster
     command = [str(tmp_path / "class"), "--quiet", "--seed", "fixed"]
     assert main([*command, "--out", str(tmp_path / "local"), "--jobs", "2"]) == 1
     out = tmp_path / "far"
-    judge = subprocess.Popen([sys.executable, "-m", "course_utils.grading", *command, "--out", str(out), "--engine", "dask",
+    judge = subprocess.Popen([sys.executable, "-m", "course_tools.grading", *command, "--out", str(out), "--engine", "dask",
                               "--scheduler", address], cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         until = time.monotonic() + 120

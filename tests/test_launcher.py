@@ -48,7 +48,7 @@ def tree(tmp_path):
         "solutions/03_self_attention.ipynb", "solutions/03_self_attention.md",
         "tests/test_ch03_more.py", "tests/test_exercises.py", "tests/test_other.py",
         "course_utils/__init__.py", "course_utils/models/__init__.py",
-        "course_utils/models/__pycache__/x.pyc", "course_utils/authoring/build.py",
+        "course_utils/models/__pycache__/x.pyc", "course_tools/authoring/build.py",
         ".course/progress.json", "benchmarks/speed.py", "docs/images/map.png",
         "chapters/my_notes.ipynb",
     ]  # fmt: skip
@@ -403,7 +403,7 @@ def test_exit_code_is_that_of_pytest(course, started, monkeypatch, codes, wanted
 
 def test_build_passes_its_arguments_on(course, started):
     assert course.main(["build", "3", "--check"]) == 0
-    assert started[0][1:-1] == ["-m", "course_utils.authoring.build", "03", "--check"]
+    assert started[0][1:-1] == ["-m", "course_tools.authoring.build", "03", "--check"]
 
 
 def test_handout(course, tmp_path, capsys):

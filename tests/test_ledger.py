@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from course_utils.authoring import ledger
-from course_utils.authoring.errors import LedgerError, SourceError
+from course_tools.authoring import ledger
+from course_tools.authoring.errors import LedgerError, SourceError
 
 ROOT = Path(__file__).resolve().parents[1]
 MOVED = {"00-13": "08b"}  # BLEU is computed where there is something to score

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_models_07 import RENAMED, compare, shaken
 from torch import nn
 
-from course_utils.checks.ch08b.callables import late_reward
+from course_utils.exercises.ch08b.callables import late_reward
 from course_utils.models import encoder_decoder
 from course_utils.models.encoder_decoder import Decoder, DecoderBlock, Translator, TranslatorConfig, parameter_count
 from course_utils.models.multihead import KeyValueCache

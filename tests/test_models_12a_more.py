@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from course_utils.experiments.ch12a_distil import distillation_loss
 from course_utils.models.bert import BertConfig
 from course_utils.models.zoo.electra import Electra
 from course_utils.models.zoo.elmo import Elmo, ScalarMix
-from course_utils.training.distil import distillation_loss
 
 GENERATOR, BODY = (BertConfig(19, width, 2, 16, 1, 8, dropout=0.0, init_std=0.3) for width in (8, 12))
 

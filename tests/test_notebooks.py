@@ -10,12 +10,12 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from course_utils.authoring.build import check_chapter
-from course_utils.authoring.execute import folder_of
-from course_utils.authoring.ledger import find_sources
-from course_utils.authoring.load import code_lines, docstring_lines, measure
-from course_utils.authoring.outputs import machine_paths, output_problem
-from course_utils.authoring.source import CHAPTER, SOLUTION, Chapter, digest, read_chapter
+from course_tools.authoring.build import check_chapter
+from course_tools.authoring.execute import folder_of
+from course_tools.authoring.ledger import find_sources
+from course_tools.authoring.load import code_lines, docstring_lines, measure
+from course_tools.authoring.outputs import machine_paths, output_problem
+from course_tools.authoring.source import CHAPTER, SOLUTION, Chapter, digest, read_chapter
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = find_sources(ROOT)

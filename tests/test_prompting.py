@@ -6,9 +6,11 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from course_utils.experiments import ch11b_incontext as incontext
+from course_utils.experiments import ch11b_multitask as multitask
+from course_utils.experiments import ch11b_preference as preference
 from course_utils.models.gpt import GPT, GPTConfig
 from course_utils.text.bpe import ByteBPE
-from course_utils.training import incontext, multitask, preference
 
 # in-context learning
 

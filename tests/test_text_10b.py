@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from course_utils.experiments.ch10_baselines import bag_of_words, majority
+from course_utils.experiments.ch10_finetuning import collate, finetune
 from course_utils.models import pretrained
 from course_utils.text.spans import Span, span_scores, spans
 from course_utils.text.wordpiece import WordPiece
-from course_utils.training.baselines import bag_of_words, majority
-from course_utils.training.finetuning import collate, finetune
 
 ROOT = Path(__file__).resolve().parents[1]
 TAGS = st.sampled_from(["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"])
@@ -86,9 +86,9 @@ def test_the_extra_can_be_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
 @pytest.mark.parametrize("kind", ["chapter", "solution"])
 def test_the_chapter_runs_without_the_extra(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from course_utils.authoring.execute import execute
-    from course_utils.authoring.ledger import find_sources
-    from course_utils.authoring.source import CHAPTER, SOLUTION, read_chapter
+    from course_tools.authoring.execute import execute
+    from course_tools.authoring.ledger import find_sources
+    from course_tools.authoring.source import CHAPTER, SOLUTION, read_chapter
 
     monkeypatch.setenv("COURSE_PRETRAINED", "off")
     monkeypatch.syspath_prepend(str(ROOT))

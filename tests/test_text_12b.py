@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course_utils.models.xlnet import XLNet, permutation_masks, random_orders
-from course_utils.text.cities import CITIES, FIRST, IDS, LENGTH, SEASONS, SECOND, WORDS, city_probabilities, decode, gaps, names, travel
-from course_utils.training.orders import (
+from course_utils.experiments.ch12b_orders import (
     at_once,
     in_turn,
     learn,
@@ -20,6 +18,8 @@ from course_utils.training.orders import (
     windows_of,
     word_table,
 )
+from course_utils.models.xlnet import XLNet, permutation_masks, random_orders
+from course_utils.text.cities import CITIES, FIRST, IDS, LENGTH, SEASONS, SECOND, WORDS, city_probabilities, decode, gaps, names, travel
 
 
 def test_sentences_follow_the_table():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
+from course_utils.experiments import ch12a_relatives as relatives
+from course_utils.experiments.ch12a_distil import cut, hidden_score, teach
 from course_utils.models.bert import BertConfig, BertForPretraining
 from course_utils.models.zoo.masked import Deberta, MaskedModel
-from course_utils.training import relatives
-from course_utils.training.distil import cut, hidden_score, teach
 from course_utils.training.mini_bert import load_mini_bert, read_corpus
 
 TEXT = relatives.read()

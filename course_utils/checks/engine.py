@@ -35,10 +35,10 @@ class CheckFailed(AssertionError):
 def catalogue() -> list[Exercise]:
     """Every exercise of the course, in order: ``.id .title .points .signature .mistakes``."""
     if not _catalogue:
-        package = importlib.import_module(__package__)
+        package = importlib.import_module("course_utils.exercises")
         names = sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name.startswith("ch"))
         for name in names:
-            for exercise in importlib.import_module(f"{__package__}.{name}").EXERCISES:
+            for exercise in importlib.import_module(f"{package.__name__}.{name}").EXERCISES:
                 _catalogue[exercise.id] = exercise
     return list(_catalogue.values())
 

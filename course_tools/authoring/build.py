@@ -1,0 +1,167 @@
+"""Make both notebooks of a chapter from its text.
+
+Usage::
+
+    python -m course_tools.authoring.build [NN ...] [--check] [--force]
+
+``solutions/NN_slug.md`` becomes ``solutions/NN_slug.ipynb`` (solved) and
+``chapters/NN_slug.ipynb`` (blank answers), both executed. A text that has not changed is not run
+again. ``--check`` only reports, ``--force`` runs again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from time import perf_counter
+
+from nbformat import NotebookNode
+
+from .errors import AuthoringError, BuildError
+from .execute import CELL_TIMEOUT, execute
+from .ledger import ROOT, find_sources
+from .load import measure
+from .source import CHAPTER, SOLUTION, Chapter, read_chapter
+from .stored import (
+    KINDS,
+    changed_outputs,
+    compare,
+    edited_answers,
+    notebook_path,
+    package_hash,
+    read_stored,
+    replace_both,
+)
+
+
+def check_chapter(path: Path, root: Path = ROOT) -> tuple[list[str], list[str]]:
+    """Problems of the stored notebooks and the exercises filled in; runs and writes nothing."""
+    report = compare(read_chapter(path), root)
+    return report.problems, report.answered
+
+
+def build_chapter(path: Path, root: Path = ROOT, force: bool = False, timeout: float = CELL_TIMEOUT) -> list[str]:
+    """Bring both notebooks up to date; an :class:`AuthoringError` leaves them as they were."""
+    chapter = read_chapter(path)
+    report = compare(chapter, root)
+    if not report.stale and not force:
+        return _unchanged(chapter, report.problems, report.package_changed)
+    _refuse_to_overwrite(chapter, root)
+    package = package_hash(root)
+    fresh: dict[str, NotebookNode] = {}
+    seconds: dict[str, float] = {}
+    for kind in KINDS:
+        started = perf_counter()
+        fresh[kind] = execute(chapter, kind, package, root, timeout)
+        seconds[kind] = perf_counter() - started
+    changed = _changes(chapter, root, fresh, may_differ=report.stale or report.package_changed)
+    _refuse_to_overwrite(chapter, root)  # somebody may have saved an answer while we were running
+    replace_both({notebook_path(chapter, kind, root): nb for kind, nb in fresh.items()})
+    load = measure(fresh[SOLUTION])
+    return [
+        f"{chapter.number} built: solution {seconds[SOLUTION]:.1f} s, "
+        f"chapter {seconds[CHAPTER]:.1f} s, {load.words} words, {load.code_cells} code cells, "
+        f"median {load.median_lines:g} lines",
+        *changed,
+    ]
+
+
+def _unchanged(chapter: Chapter, problems: list[str], package_changed: bool) -> list[str]:
+    lines = [f"{chapter.number} unchanged"]
+    lines += [f"  {problem}; build --force {chapter.number} restores it" for problem in problems]
+    if package_changed:
+        number = chapter.number
+        lines.append(f"  course_utils has changed since {number} was built; run build --force {number}")
+    return lines
+
+
+def _refuse_to_overwrite(chapter: Chapter, root: Path) -> None:
+    """A learner's work in ``chapters/`` is never replaced."""
+    path = notebook_path(chapter, CHAPTER, root)
+    stored = read_stored(path)
+    if stored is None:
+        return
+    name = f"chapters/{path.name}"
+    if "stubs" not in stored.metadata.get("course", {}):
+        raise BuildError(f"{name} was not made by build; move it away, then build again")
+    answered = edited_answers(stored)
+    if answered:
+        raise BuildError(
+            f"{name} holds answers to {', '.join(answered)}, which would be lost.\n"
+            "  Move the file away to keep them, or restore it (git checkout) to give them up;\n"
+            "  then build again."
+        )
+
+
+def _changes(chapter: Chapter, root: Path, fresh: dict[str, NotebookNode], may_differ: bool) -> list[str]:
+    """List the outputs that are new; an error where they had to stay as they were."""
+    cells = {cell.id: cell for cell in chapter.cells}
+    listed, forbidden = [], []
+    for kind in KINDS:
+        stored = read_stored(notebook_path(chapter, kind, root))
+        for identity in changed_outputs(stored, fresh[kind]) if stored else []:
+            cell = cells[identity]
+            text = f"  {kind}, {chapter.name}:{cell.line} ({identity})"
+            listed.append(f"{text}{', measured' if cell.measured else ''}: new output")
+            if not cell.measured:
+                forbidden.append(text)
+    if forbidden and not may_differ:
+        raise BuildError(
+            f"{chapter.number}: same text, same course_utils, yet other outputs in\n"
+            + "\n".join(forbidden)
+            + "\n  Make them repeatable (a seed, no times), or tag a cell that measures with"
+            ' tags=["measured"].'
+            "\n  After an upgrade of a library: delete both notebooks and build again."
+        )
+    return listed
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The command; 1 when something is wrong."""
+    parser = argparse.ArgumentParser(prog="python -m course_tools.authoring.build", description=__doc__.splitlines()[0])
+    parser.add_argument("chapters", nargs="*", metavar="NN", help="only these chapters, for example 03 08a")
+    parser.add_argument("--check", action="store_true", help="report notebooks that no longer belong to their text")
+    parser.add_argument("--force", action="store_true", help="run again; only cells tagged 'measured' may change")
+    parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
+    options = parser.parse_args(argv)
+    root = options.root.resolve()
+    try:
+        sources = find_sources(root)
+    except AuthoringError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    unknown = [number for number in options.chapters if number not in sources]
+    if unknown:
+        print(
+            f"error: no source for {', '.join(unknown)}; there are {', '.join(sources) or 'none'}",
+            file=sys.stderr,
+        )
+        return 1
+    failed = False
+    for number in dict.fromkeys(options.chapters or sources):
+        try:
+            if options.check:
+                failed |= _print_check(number, *check_chapter(sources[number], root))
+            else:
+                print("\n".join(build_chapter(sources[number], root, options.force)), flush=True)
+        except AuthoringError as error:
+            print(f"error: {error}", file=sys.stderr, flush=True)
+            failed = True
+        except KeyboardInterrupt:
+            print(f"\nstopped; the notebooks of {number} are as they were", file=sys.stderr)
+            return 130
+    return int(failed)
+
+
+def _print_check(number: str, problems: list[str], answered: list[str]) -> bool:
+    print(f"{number} {'differs' if problems else 'belongs to its source'}")
+    for problem in problems:
+        print(f"  {problem}")
+    if answered:
+        print(f"  (answers filled in: {', '.join(answered)})")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

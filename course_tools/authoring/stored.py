@@ -1,0 +1,139 @@
+"""The notebooks on disk: whether they belong to their source, and how they are replaced."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from .errors import BuildError
+from .execute import folder_of
+from .source import CHAPTER, SOLUTION, Chapter, digest
+
+KINDS = (SOLUTION, CHAPTER)
+
+
+@dataclass
+class Report:
+    """How the stored notebooks of a chapter compare with its source."""
+
+    problems: list[str] = field(default_factory=list)  # missing, out of date, edited
+    answered: list[str] = field(default_factory=list)  # exercises a learner has filled in
+    stale: bool = False  # missing, or made from another text
+    package_changed: bool = False
+
+
+def notebook_path(chapter: Chapter, kind: str, root: Path) -> Path:
+    return root / folder_of(kind) / f"{chapter.path.stem}.ipynb"
+
+
+def package_hash(root: Path) -> str:
+    """Hash of the code behind the chapters."""
+    package, total = root / "course_utils", hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        relative = path.relative_to(package)
+        total.update(f"{relative.as_posix()}\n{digest(path.read_text(encoding='utf-8'))}\n".encode())
+    return total.hexdigest()
+
+
+def read_stored(path: Path) -> NotebookNode | None:
+    """The notebook, or None when there is none; :class:`BuildError` when it cannot be read."""
+    if not path.exists():
+        return None
+    try:
+        return nbformat.read(path, as_version=4)
+    except Exception as error:  # a broken file can raise nearly anything
+        name = f"{path.parent.name}/{path.name}"
+        kind = type(error).__name__
+        raise BuildError(f"{name} is not a notebook any more ({kind}); move it away") from None
+
+
+def edited_answers(stored: NotebookNode) -> list[str]:
+    """Exercises whose answer cell is no longer the stub that was handed out."""
+    stubs = dict(stored.metadata.get("course", {}).get("stubs", {}))
+    found: dict[str, list[str]] = {exercise: [] for exercise in stubs}
+    for cell in stored.cells:
+        course = cell.metadata.get("course", {})
+        if course.get("role") == "answer":
+            found.setdefault(course.get("exercise"), []).append(digest(cell.source))
+    return [exercise for exercise, hashes in found.items() if hashes != [stubs.get(exercise)]]
+
+
+def compare(chapter: Chapter, root: Path) -> Report:
+    """Read both notebooks of a chapter and report; nothing is run and nothing is written."""
+    report, package = Report(), package_hash(root)
+    for kind in KINDS:
+        path = notebook_path(chapter, kind, root)
+        name = f"{folder_of(kind)}/{path.name}"
+        stored = read_stored(path)
+        if stored is None:
+            report.problems.append(f"{name} is missing")
+            report.stale = True
+            continue
+        course = stored.metadata.get("course", {})
+        if kind == CHAPTER:
+            report.answered = edited_answers(stored)
+        if course.get("source") != chapter.sha256:
+            report.problems.append(f"{name} was made from another text than {chapter.name}")
+            report.stale = True
+            continue
+        report.package_changed |= course.get("package") != package
+        wanted = chapter.notebook(kind, course.get("package", ""))
+        skip = set(report.answered) if kind == CHAPTER else set()
+        report.problems += [f"{name}: {text}" for text in _differences(stored, wanted, skip)]
+    return report
+
+
+def _differences(stored: NotebookNode, wanted: NotebookNode, answered: set[str]) -> Iterator[str]:
+    """What was edited in the notebook and not in the text; a learner's answers do not count."""
+    if stored.metadata != wanted.metadata:
+        yield "its metadata is not what the text gives (saved by an editor?)"
+    for position, (have, want) in enumerate(zip(stored.cells, wanted.cells, strict=False), start=1):
+        if have.id != want.id or have.cell_type != want.cell_type:
+            yield f"cell {position} is {have.id}, the text gives {want.id}"
+            return
+        exercise = want.metadata.get("course", {})
+        if exercise.get("role") == "answer" and exercise.get("exercise") in answered:
+            continue
+        if have.source != want.source:
+            yield f"cell {position} ({have.id}) was edited"
+        elif have.metadata != want.metadata:
+            yield f"the metadata of cell {position} ({have.id}) was edited"
+    if len(stored.cells) != len(wanted.cells):
+        yield f"{len(stored.cells)} cells, the text gives {len(wanted.cells)}"
+
+
+def changed_outputs(stored: NotebookNode, fresh: NotebookNode) -> list[str]:
+    """Ids of code cells whose outputs differ between two runs of the same text."""
+    before = {cell.id: cell.get("outputs") for cell in stored.cells if cell.cell_type == "code"}
+    return [cell.id for cell in fresh.cells if cell.cell_type == "code" and cell.id in before and before[cell.id] != cell.outputs]
+
+
+def replace_both(notebooks: dict[Path, NotebookNode]) -> None:
+    """Put all notebooks in place, or none: each file is complete before the first is moved."""
+    fresh: list[tuple[Path, Path]] = []
+    old = {path: path.read_bytes() if path.exists() else None for path in notebooks}
+    try:
+        for path, nb in notebooks.items():
+            nbformat.validate(nb)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_name(f".{path.name}.part")
+            fresh.append((part, path))
+            part.write_bytes((nbformat.writes(nb, version=4) + "\n").encode("utf-8"))
+        for part, path in fresh:
+            os.replace(part, path)
+    except BaseException:
+        for path, content in old.items():
+            if content is None:
+                path.unlink(missing_ok=True)
+            elif path.read_bytes() != content:
+                path.write_bytes(content)
+        raise
+    finally:
+        for part, _ in fresh:
+            part.unlink(missing_ok=True)

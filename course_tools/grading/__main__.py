@@ -1,0 +1,77 @@
+"""``python -m course_tools.grading SUBMISSIONS --out GRADES``: see ``docs/grading.md``."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+
+from .collect import collect
+from .marks import exercises_of
+from .report import write_reports
+from .run import Book, fingerprint_of_exercises, grade_class, key_of
+from .sandbox import SandboxError
+from .settings import load_settings
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    found = argparse.ArgumentParser(prog="python -m course_tools.grading", description="Grade a class's notebooks in a sandbox.")
+    found.add_argument("submissions", help="a folder of notebooks, or a zip file from a learning-management system")
+    found.add_argument("--out", required=True, help="folder for gradebook.csv, feedback/, report.html, grades.jsonl")
+    found.add_argument("--resume", action="store_true", help="go on with the run that is in --out")
+    found.add_argument("--only", nargs="+", default=[], metavar="NN", help="only these chapters: 03 08a")
+    found.add_argument("--settings", help="TOML file with weights, late penalty and partial credit")
+    found.add_argument("--timeout", type=float, default=60.0, help="seconds for an exercise and the cells it needs (60)")
+    found.add_argument("--memory", type=float, default=2.0, help="GB of memory for a submission (2)")
+    found.add_argument("--jobs", type=int, help="processes on this machine (one a core)")
+    found.add_argument("--engine", choices=("local", "dask"), default="local", help="this machine, or a Dask cluster")
+    found.add_argument("--scheduler", help="address of the Dask scheduler: tcp://host:8786")
+    found.add_argument("--seed", help="repeat the draws of an earlier run")
+    found.add_argument("--unsafe", action="store_true", help="without a sandbox: only for notebooks you have read")
+    found.add_argument("--quiet", action="store_true", help="no progress bar")
+    return found
+
+
+def chapters(words: list[str]) -> tuple[str, ...]:
+    """What was typed as the course writes it: "3" and "8A" are "03" and "08a". ValueError for a chapter without exercises."""
+    known = {key.split(".")[0] for key in exercises_of()}
+    found = [re.sub(r"^0*(\d+)(?=[a-z]?$)", lambda match: match[1].zfill(2), word.lower()) for word in words]
+    for word, number in zip(words, found, strict=True):
+        if number not in known:
+            raise ValueError(f"there is no chapter {word} with exercises. The chapters are: {', '.join(sorted(known))}")
+    return tuple(found)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Grade, write the reports, say in one line what was done. 0 when every notebook could be read, 1 when some could not."""
+    options = parser().parse_args(arguments)
+    try:
+        if options.engine == "dask" and not options.scheduler:
+            raise ValueError("--engine dask needs --scheduler tcp://host:8786")
+        if not options.timeout > 0 or not options.memory >= 0.5:
+            raise ValueError(f"--timeout {options.timeout:g} must be positive and --memory {options.memory:g} at least 0.5")
+        settings = load_settings(options.settings)
+        only = chapters(options.only)
+        plan = {"only": only, "timeout": options.timeout, "memory": int(options.memory * 2**30), "unsafe": options.unsafe}
+        counts = grade_class(options.submissions, options.out, plan, options.resume, options.jobs, options.engine, options.scheduler,
+                             options.seed, options.quiet)
+        submissions = collect(options.submissions)
+        students = write_reports(Book(options.out, True), settings, {key_of(s) for s in submissions}, fingerprint_of_exercises(only))
+    except (ValueError, OSError, SandboxError) as error:
+        print(f"grading: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"\ngrading: stopped. What is graded is kept in {options.out}; the same command with --resume goes on", file=sys.stderr)
+        return 130
+    timeless = sum(s.handed_in is None and not s.problem for s in submissions)
+    if settings.deadline is not None and timeless:
+        print(f"Nobody knows when {timeless} of the notebooks were handed in: no late penalty for them. Canvas and Moodle do not say it in "
+              "their zip files; let them take the penalty off.")
+    print(f"{len(students)} students: {counts['graded']} notebooks graded, {counts['kept']} unchanged, {counts['unreadable']} unreadable. "
+          f"See {options.out}/report.html")
+    return 1 if counts["unreadable"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,224 @@
+"""Inside the sandbox: read a notebook, run an exercise's cells, observe the answer. Holds no oracle, no twin, no mark.
+
+One process supervises a submission and runs nothing of it; each exercise runs in a child of its own. What an exercise
+sends back is one sealed frame; the seal is a random word of this run, so that bytes written by the submission itself
+are told from ours.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import linecache
+import os
+import select
+import signal
+import socket
+import sys
+import time
+import traceback
+import types
+from typing import Any
+
+from . import wire
+from .cells import Unreadable, find, read_notebook
+
+
+def serve(channel: socket.socket) -> None:
+    """Handle one submission: notebook in, exercises out; cases in, observations out."""
+    job = wire.read(lambda n: _receive(channel, n))
+    try:
+        cells = read_notebook(job["notebook"])
+    except Unreadable as error:
+        channel.sendall(wire.pack({"problem": str(error)}))
+        return
+    found = find(cells, job["exercises"])
+    channel.sendall(wire.pack({"problem": None, "found": found, "cells": len(cells)}))
+    sources = {cell.index: cell.source for cell in cells}
+    while True:
+        task = wire.read(lambda n: _receive(channel, n))
+        if task is None:
+            return
+        place = found[task["exercise"]]
+        task["name"] = place["name"]
+        task["sources"] = [(index, sources[index]) for index in place["needs"]]
+        task["cell"] = place["cell"]
+        ended, frame = _in_a_child(task, channel)
+        channel.sendall(wire.pack({"exercise": task["exercise"], "ended": ended, "frame": frame}))
+
+
+def _receive(channel: socket.socket, count: int) -> bytes:
+    data = bytearray()
+    while len(data) < count:
+        piece = channel.recv(min(count - len(data), 1 << 20))
+        if not piece:
+            break
+        data += piece
+    return bytes(data)
+
+
+def _in_a_child(task: dict[str, Any], channel: socket.socket) -> tuple[str, bytes]:
+    """Run one exercise; how it ended ("done", "time", "size", "forged" or "exit N") and the frame without its seal."""
+    seal = os.urandom(16)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            channel.close()
+            os.close(reader)
+            os.setpgid(0, 0)
+            for handle in (0, 1, 2):  # what the submission prints goes nowhere
+                os.dup2(os.open(os.devnull, os.O_RDWR), handle)
+            frame = seal + wire.pack(observed(task))
+            while frame:
+                frame = frame[os.write(writer, frame):]
+        finally:
+            os._exit(0)
+    os.close(writer)
+    data, until, ended, status = bytearray(), time.monotonic() + task["seconds"], "done", None
+    while ended == "done":
+        if select.select([reader], [], [], 0.05 if status is None else 0)[0]:
+            piece = os.read(reader, 1 << 20)
+            data += piece
+            if not piece:
+                break
+        elif status is not None:
+            break  # it has ended; a process it left behind may keep the channel open
+        else:
+            pid, raw = os.waitpid(child, os.WNOHANG)
+            status = os.waitstatus_to_exitcode(raw) if pid else None
+        if len(data) > task["bytes"]:
+            ended = "size"
+        elif time.monotonic() > until:
+            ended = "time"
+    os.close(reader)
+    status = _reap(child, status)
+    if ended == "done" and not data:
+        ended = f"exit {status}"
+    elif ended == "done" and bytes(data[:16]) != seal:
+        ended = "forged"
+    return ended, bytes(data[16:]) if ended == "done" else b""
+
+
+def _end_everything(child: int) -> None:
+    """Kill every process of this sandbox but the supervisor, process 1: daemons do not outlive their exercise.
+
+    Without walls (``--unsafe``) only the group of the exercise's own process can be told from the rest of the machine.
+    """
+    if os.getpid() != 1:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child, signal.SIGKILL)
+        return
+    for _ in range(20):  # again, because a process may fork while it is being killed
+        try:
+            os.kill(-1, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+        time.sleep(0.002)
+
+
+def _reap(child: int, status: int | None) -> int:
+    """Exit status of ``child``, after it and everything it has left behind are gone."""
+    until = time.monotonic() + 0.2
+    with contextlib.suppress(ChildProcessError):
+        while status is None and time.monotonic() < until:  # it has closed its channel: let it end by itself, for its exit status
+            pid, raw = os.waitpid(child, os.WNOHANG)
+            if pid:
+                status = os.waitstatus_to_exitcode(raw)
+                break
+            time.sleep(0.001)
+    _end_everything(child)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            pid, raw = os.waitpid(-1, 0)
+            if pid == child:
+                status = os.waitstatus_to_exitcode(raw)
+    return status or 0
+
+
+def observed(task: dict[str, Any]) -> dict[str, Any]:
+    """Run the cells of an exercise, then observe its answer on the cases."""
+    from course_utils.checks.limits import Abandoned, TimeIsUp, run_with_limit
+    from course_utils.checks.observe import neutral_torch, observe, own_line, surroundings
+
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # prints of cells cost nothing, however many
+    space, problems = run_cells(task["sources"], task["cell"])
+    report = {"problems": problems, "status": "observed", "seen": [], "line": "", "number": None}
+    if task["name"] not in space:
+        return {**report, "status": "missing"}
+    answer = space[task["name"]]
+    if is_ours(answer):
+        return {**report, "status": "ours"}
+    wrong = wrong_kind(task["kind"], answer)
+    if wrong:
+        return {**report, "status": "wrong kind", "line": wrong}
+    seen: list[dict[str, Any]] = []
+
+    def work() -> None:
+        with neutral_torch():
+            for case in task["cases"]:
+                seen.append(observe(task["kind"], answer, case["args"], tuple(case["gradients"]), around))
+                if seen[0]["status"] in ("blank", "forbidden"):
+                    break
+
+    try:
+        with surroundings(answer, tuple(task["forbidden"])) as around:
+            run_with_limit(work, task["limit"])
+    except TimeIsUp as error:
+        number, line = own_line(error, answer)
+        return {**report, "status": "time", "line": line, "number": number}
+    except Abandoned:
+        return {**report, "status": "time"}
+    return {**report, "seen": seen}
+
+
+OURS = ("course_utils.", "course_tools.")  # the packages of the course, as modules begin
+
+
+def is_ours(answer: Any) -> bool:
+    """Whether an answer is the course's own code, imported, or a class that inherits from it."""
+    if isinstance(answer, type):
+        return any(str(c.__module__).startswith(OURS) for c in answer.__mro__)
+    code = getattr(answer, "__code__", None)
+    file = str(getattr(code, "co_filename", ""))
+    return str(getattr(answer, "__module__", "")).startswith(OURS) or "course_utils" in file or "course_tools" in file
+
+
+def wrong_kind(kind: str, answer: Any) -> str:
+    """What stands under the name when it cannot be an answer at all."""
+    import torch
+
+    is_class = isinstance(answer, type)
+    if kind == "value" or (kind == "module" and is_class):
+        return ""
+    if kind == "function" and callable(answer) and not is_class and not isinstance(answer, torch.Tensor):
+        return ""
+    return type(answer).__name__
+
+
+def run_cells(sources: list[tuple[int, str]], answer_cell: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Run cells in one namespace; a cell that fails is noted and the next one runs."""
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module
+    space, problems = module.__dict__, []
+    space["__builtins__"] = builtins
+    for index, source in sources:
+        name = f"<ipython-input-{index}>"
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+        try:
+            exec(compile(source, name, "exec"), space)
+        except BaseException as error:  # a cell may raise SystemExit or KeyboardInterrupt, too
+            frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
+            line = frames[-1].lineno if frames else getattr(error, "lineno", None)
+            lines = source.split("\n")
+            text = lines[line - 1].strip()[:200] if isinstance(line, int) and 0 < line <= len(lines) else ""
+            problems.append({"cell": index, "answer": index == answer_cell, "type": type(error).__name__[:100],
+                             "message": _message(error), "line": text})
+    return space, problems
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str.__str__(str(error))[:300]
+    except Exception:
+        return ""

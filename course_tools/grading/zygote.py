@@ -1,0 +1,225 @@
+"""The process inside the walls that has imported PyTorch once, and forks a fresh sandbox for every submission.
+
+It never sees a submission: the channel to the judge is handed through to the fork. Each fork gets its own user, process,
+mount, ipc and network namespaces, its own temporary folder, limits, and no privileges.
+Started by :mod:`.sandbox` as ``python -m course_tools.grading.zygote`` with a socket as standard input.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import platform
+import resource
+import select
+import signal
+import socket
+import struct
+import sys
+import tempfile
+import traceback
+
+NOBODY = 65534
+NEW_USER, NEW_MOUNTS, NEW_PIDS, NEW_IPC, NEW_NET, NEW_NAME = 0x10000000, 0x20000, 0x20000000, 0x08000000, 0x40000000, 0x04000000
+DUMPABLE, NO_NEW_PRIVILEGES, DEATH_SIGNAL, DROP_BOUND = 4, 38, 1, 24
+CALLS = {"x86_64": (0xC000003E, 248, 317), "aarch64": (0xC00000B7, 217, 277)}  # architecture, add_key (two more follow it), seccomp
+WITHOUT_WALLS = os.environ.get("COURSE_UNSAFE_GRADING") == "1"
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _call(name: str, *args) -> None:
+    if getattr(libc, name)(*args):
+        code = ctypes.get_errno()
+        raise OSError(code, f"{name}: {os.strerror(code)}")
+
+
+def give_up_root() -> None:
+    """Become nobody: root inside a namespace would still own the files of root outside."""
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+    _call("prctl", NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    _call("prctl", DUMPABLE, 1, 0, 0, 0)  # changing the user made /proc/self root's; the forks have to write there
+
+
+def preload() -> None:
+    """Import what notebooks import, with one thread only: forking must stay safe."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import importlib
+    import pkgutil
+
+    import matplotlib.pyplot
+    import seaborn  # noqa: F401
+    import torch
+    import torch.fx.experimental.symbolic_shapes  # imported by the first gradient, with all of sympy
+
+    torch.set_num_threads(1)
+    torch.ones(2, 2) @ torch.ones(2, 2)  # the first product chooses the kernels, a third of a second; one thread, so forking stays safe
+    import course_utils
+    for room in ("models", "text", "training", "show", "experiments", "checks", "exercises"):
+        package = importlib.import_module(f"course_utils.{room}")
+        walk = pkgutil.walk_packages if room == "exercises" else pkgutil.iter_modules  # callables lie one folder deeper
+        for module in walk(package.__path__, f"course_utils.{room}."):
+            try:
+                importlib.import_module(module.name)
+            except ImportError:
+                pass  # an optional library that this institution has not installed
+    assert course_utils
+    from course_tools.grading import worker  # noqa: F401
+
+
+def no_keyrings() -> None:
+    """Refuse add_key, request_key and keyctl: the kernel's keyrings belong to a user, and no namespace divides them for good.
+
+    A filter of system calls, without the slow-down that such filters otherwise bring (flag 4, SPEC_ALLOW).
+    """
+    if platform.machine() not in CALLS:
+        return
+    native, first, seccomp = CALLS[platform.machine()]
+    load, equal, at_least, give, refused, allowed = 0x20, 0x15, 0x35, 0x06, 0x50001, 0x7FFF0000  # refused: EPERM
+    lines = [(load, 0, 0, 4), (equal, 1, 0, native), (give, 0, 0, refused), (load, 0, 0, 0),  # 32-bit calls have other numbers: refused
+             (at_least, 2, 0, 0x40000000), (at_least, 0, 2, first), (at_least, 1, 0, first + 3),
+             (give, 0, 0, refused), (give, 0, 0, allowed)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(lines), ctypes.addressof(code)))
+    if libc.syscall(seccomp, 1, 4, program):
+        raise OSError(ctypes.get_errno(), "seccomp")
+
+
+def new_walls(memory: int, seconds: int, space: int) -> None:
+    """Namespaces and limits of one submission; to be called in a fresh fork, which then forks once more."""
+    uid, gid = os.getuid(), os.getgid()
+    _call("unshare", NEW_USER | NEW_MOUNTS | NEW_PIDS | NEW_IPC | NEW_NET | NEW_NAME)
+    for file, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        with open(f"/proc/self/{file}", "w") as handle:
+            handle.write(text)
+    for limit, value in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, space), (resource.RLIMIT_NOFILE, 256),
+                         (resource.RLIMIT_NPROC, 200), (resource.RLIMIT_DATA, memory + 2**29), (resource.RLIMIT_CPU, seconds)):
+        resource.setrlimit(limit, (value, value))
+    no_keyrings()
+
+
+def furnish(space: int) -> None:
+    """Inside the new namespaces: fresh folders, nothing in /proc but the processor, and then no capability is left."""
+    with open("/proc/cpuinfo") as file:  # PyTorch's libraries choose their kernels by it
+        processor = file.read()
+    own_tmp = ("/tmp",) if os.environ.get("COURSE_OWN_TMP") else ()
+    for folder in (*own_tmp, "/scratch", "/dev/shm", "/home/student", "/proc"):
+        _call("mount", b"tmpfs", folder.encode(), b"tmpfs", 6, f"size={space},mode=1777".encode())
+    with open("/proc/cpuinfo", "w") as file:
+        file.write(processor)
+    for capability in range(64):
+        libc.prctl(DROP_BOUND, capability, 0, 0, 0)
+    header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    _call("capset", header, data)
+    os.chdir("/home/student")
+
+
+def handle(channel: socket.socket, job: dict) -> None:
+    """In a fork: build the walls, then let the worker serve the submission from process 1 of its own world."""
+    from course_tools.grading import wire, worker
+
+    if WITHOUT_WALLS:
+        os.chdir(tempfile.mkdtemp())
+        worker.serve(channel)
+        os._exit(0)
+    new_walls(job["memory"], job["cpu"], job["space"])
+    child = os.fork()
+    if child:
+        channel.close()
+        os.waitpid(child, 0)
+        os._exit(0)
+    libc.prctl(DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    furnish(job["space"])
+    libc.prctl(DUMPABLE, 0, 0, 0, 0)  # nobody inside may look into the supervisor's memory
+    try:
+        worker.serve(channel)
+    except (wire.ProtocolError, OSError):
+        pass  # the judge has hung up
+    os._exit(0)
+
+
+def used_memory(me: int) -> int:
+    """Bytes that belong to the running submission alone: private pages of every process but this one."""
+    total = 0
+    if WITHOUT_WALLS:
+        return 0
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) <= 2 or int(name) == me:
+            continue
+        try:
+            with open(f"/proc/{name}/status") as file:
+                for line in file:
+                    if line.startswith(("RssAnon", "RssShmem")):
+                        total += int(line.split()[1]) * 1024
+        except (OSError, ValueError):
+            continue
+    return total
+
+
+def main() -> None:
+    """Serve jobs until the judge hangs up. A job comes as one datagram with a socket; the answer says how it ended."""
+    if not WITHOUT_WALLS:
+        give_up_root()
+    control = socket.socket(fileno=0)
+    preload()
+    own = 3 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # what three processes share with this one by forking
+    me = os.getpid()
+    control.send(b"ready")
+    while True:
+        message, handles, _, _ = socket.recv_fds(control, 65536, 1)
+        if not message:
+            return
+        job = json.loads(message)
+        channel = socket.socket(fileno=handles[0])
+        pid = os.fork()
+        if pid == 0:
+            control.close()
+            os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+            try:
+                handle(channel, job)
+            except BaseException:
+                traceback.print_exc()  # to the judge, who reads our standard error
+            finally:
+                os._exit(1)
+        channel.close()
+        ended = watch(pid, control, job["memory"] + own, me)
+        control.send(struct.pack("!I", job["id"]) + ended.encode())
+
+
+def watch(pid: int, control: socket.socket, memory: int, me: int) -> str:
+    """Wait for a job: "done", "memory" when it took too much, "stopped" when the judge asked."""
+    ended, pause = "done", 0.005
+    while True:
+        finished, _ = os.waitpid(pid, os.WNOHANG)
+        if finished:
+            return ended
+        if select.select([control], [], [], pause)[0]:
+            control.recv(65536)
+            ended = "stopped"
+        elif pause > 0.04 and used_memory(me) > memory:
+            ended = "memory"
+        if ended != "done":
+            end(pid, me)
+        pause = min(0.05, 1.5 * pause)
+
+
+def end(pid: int, me: int) -> None:
+    """Kill every process of the submission; called again until the job has ended, for processes born meanwhile."""
+    if WITHOUT_WALLS:
+        os.kill(pid, signal.SIGKILL)
+        return
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) > 2 and int(name) != me:
+            try:
+                os.kill(int(name), signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass
+
+
+if __name__ == "__main__":
+    sys.exit(main())

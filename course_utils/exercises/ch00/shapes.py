@@ -1,0 +1,146 @@
+"""Exercises 00.1, 00.4 and 00.5: predict shapes, all dot products of a batch, and the wrong mean."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from ...checks.exercise import Case, Exercise, Twin, generator
+
+
+def _shapes() -> dict[str, list[int]]:
+    """Read off real tensors: two sentences, five tokens, eight features."""
+    x, layer = torch.zeros(2, 5, 8), torch.nn.Linear(8, 3)
+    results = {"x[0]": x[0], "x.mean(dim=1)": x.mean(dim=1), "layer(x)": layer(x), "x @ x.mT": x @ x.mT}
+    return {name: list(result.shape) for name, result in results.items()}
+
+
+def _shapes_with(**changes: list[int]) -> dict[str, list[int]]:
+    keys = dict(zip(("first", "mean", "layer", "product"), _shapes(), strict=True))
+    return {**_shapes(), **{keys[name]: shape for name, shape in changes.items()}}
+
+
+SHAPES = Exercise(
+    id="00.1", title="Predict: shapes", name="prediction", kind="value", stars=1, minutes=4,
+    signature="prediction: dict of 4 shapes", oracle=_shapes, reference=_shapes(), draw=lambda seed: [Case("your four shapes", {})],
+    parts={"values": 2},
+    twins=(
+        Twin("mean over the sentences", _shapes_with(mean=[5, 8]),
+             "dim counts from 0: axis 0 is the batch, axis 1 the tokens. The axis that is averaged over disappears."),
+        Twin("averaged axis kept", _shapes_with(mean=[2, 1, 8]), "A mean removes its axis, unless it is asked to keep it with length 1."),
+        Twin("layer applied to the tokens", _shapes_with(layer=[2, 3, 8]),
+             "A linear layer works on the last axis, the features, and leaves the others alone."),
+        Twin("product of features", _shapes_with(product=[2, 8, 8]),
+             "Rows times columns: 5 tokens on the left meet 5 tokens on the right, and the 8 features are summed over."),
+        Twin("product mixes the batch", _shapes_with(product=[2, 5, 2, 5]),
+             "The leading axes are a batch: each sentence is multiplied with itself only."),
+        Twin("indexing keeps the axis", _shapes_with(first=[1, 5, 8]), "Indexing with one number removes the axis; a slice would keep it."),
+    ),
+)
+
+
+# ---- 00.4 All dot products ---------------------------------------------------------------------------------
+
+def _loop_scores(query: Tensor, key: Tensor) -> Tensor:
+    return torch.stack([torch.stack([torch.stack([(q * k).sum() for k in keys]) for q in queries])
+                        for queries, keys in zip(query, key, strict=True)])
+
+
+def _all_scores(query: Tensor, key: Tensor, how: str = "right") -> Tensor:
+    match how:
+        case "swapped":
+            return key @ query.mT
+        case "reshaped":
+            return query @ key.reshape(key.shape[0], key.shape[2], key.shape[1])
+        case "reversed":
+            return query @ key.permute(2, 1, 0)
+        case "first sentence":
+            return query @ key[0].T
+        case "summed":
+            return torch.einsum("bnd,bmd->nm", query, key)
+        case "sum of features":
+            return (query[:, :, None, :] + key[:, None, :, :]).sum(-1)
+        case "not summed":
+            return query[:, :, None, :] * key[:, None, :, :]
+    return query @ key.mT
+
+
+def _draw_scores(seed: int) -> list[Case]:
+    g = generator(seed)
+    args = {"query": torch.randn(2, 3, 5, generator=g), "key": torch.randn(2, 4, 5, generator=g)}
+    return [Case("2 sentences, 3 queries, 4 keys, 5 features", args, gradients=("query", "key"), shape="(batch, query, key)")]
+
+
+SCORES = Exercise(
+    id="00.4", title="All dot products", name="all_scores", kind="function", stars=1, minutes=5,
+    signature="all_scores(query, key) -> (batch, n, m)", oracle=_loop_scores, reference=_all_scores, draw=_draw_scores,
+    parts={"values": 2},
+    fixed=lambda: [Case("one sentence of one token", {"query": torch.ones(1, 1, 3), "key": torch.ones(1, 2, 3)},
+                        shape="(batch, query, key)")],
+    twins=(
+        Twin("query and key swapped", partial(_all_scores, how="swapped"),
+             "Rows belong to the queries, columns to the keys. Yours are the other way round."),
+        Twin("reshaped instead of transposed", partial(_all_scores, how="reshaped"),
+             "A reshape pours the same numbers into other rows. What you need is two axes changing places."),
+        Twin("all axes reversed", partial(_all_scores, how="reversed"),
+             "The batch axis moved as well. Only the last two axes change places."),
+        Twin("every sentence against the first", partial(_all_scores, how="first sentence"),
+             "Only the keys of the first sentence are used. Each sentence has keys of its own."),
+        Twin("summed over the batch", partial(_all_scores, how="summed"),
+             "Two sentences have been added together: the batch axis must stay."),
+        Twin("features added instead of multiplied", partial(_all_scores, how="sum of features"),
+             "A dot product multiplies feature by feature and then adds up the products."),
+        Twin("products not summed", partial(_all_scores, how="not summed"),
+             "The products are there, feature by feature; they still have to be summed."),
+    ),
+)
+
+
+# ---- 00.5 Find the bug -------------------------------------------------------------------------------------
+
+def _mean_loop(x: Tensor) -> Tensor:
+    return torch.stack([sum(token for token in sentence) / len(sentence) for sentence in x])
+
+
+def _sentence_vector(x: Tensor, how: str = "right") -> Tensor:
+    match how:
+        case "batch":
+            return x.mean(dim=0)
+        case "features":
+            return x.mean(dim=2)
+        case "kept":
+            return x.mean(dim=1, keepdim=True)
+        case "everything":
+            return x.mean()
+        case "sum":
+            return x.sum(dim=1)
+        case "maximum":
+            return x.amax(dim=1)
+        case "last":
+            return x[:, -1]
+    return x.mean(dim=1)
+
+
+MEAN = Exercise(
+    id="00.5", title="Find the bug: the wrong mean", name="sentence_vector", kind="function", stars=1, minutes=4,
+    signature="sentence_vector(x) -> (batch, d)", oracle=_mean_loop, reference=_sentence_vector, parts={"values": 2},
+    draw=lambda seed: [Case("2 sentences, 3 tokens, 4 features", {"x": torch.randn(2, 3, 4, generator=generator(seed))},
+                            gradients=("x",), shape="(batch, d)")],
+    fixed=lambda: [Case("sentences of one token", {"x": torch.arange(8.0).reshape(2, 1, 4)}, shape="(batch, d)")],
+    twins=(
+        Twin("still the handed-out bug", partial(_sentence_vector, how="batch"),
+             "Print the shape of the result for two sentences of five tokens. Which axis has disappeared?", untouched=True),
+        Twin("mean over the features", partial(_sentence_vector, how="features"),
+             "The features have been averaged away; they are what should remain."),
+        Twin("averaged axis kept", partial(_sentence_vector, how="kept"), "The numbers are right, but an axis of length 1 has stayed."),
+        Twin("mean of everything", partial(_sentence_vector, how="everything"),
+             "One number for all sentences. Say over which axis the mean should run."),
+        Twin("sum instead of mean", partial(_sentence_vector, how="sum"), "A sum grows with the length of the sentence; a mean does not."),
+        Twin("largest instead of mean", partial(_sentence_vector, how="maximum"),
+             "That takes the largest entry of each feature. All tokens should count alike."),
+        Twin("last token only", partial(_sentence_vector, how="last"),
+             "You take the last token. The other tokens of the sentence have no say."),
+    ),
+)

@@ -1,0 +1,185 @@
+"""Exercises 00.2, 00.3 and 00.6: splitting words, an embedding as a matrix product, and a mask made from a rule."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ...checks.exercise import Case, Exercise, Registered, Twin, generator
+from ...text import wordpiece
+from . import callables  # noqa: F401  (registers the rules)
+
+# ---- 00.2 WordPiece ----------------------------------------------------------------------------------------
+
+def _by_pattern(word: str, vocabulary: list[str]) -> list[str]:
+    """The regular-expression engine tries alternatives in order: sorted by length, that is longest match first."""
+    def alternatives(pieces: list[str]) -> str:
+        return "|".join(map(re.escape, sorted(pieces, key=len, reverse=True))) or "(?!)"
+
+    first = re.compile(alternatives([v for v in vocabulary if not v.startswith("##")]))
+    later = re.compile(alternatives([v[2:] for v in vocabulary if v.startswith("##")]))
+    match = first.match(word)
+    pieces, at = [], 0
+    while match:
+        pieces.append(("##" if at else "") + match.group())
+        at = match.end()
+        match = later.match(word, at) if at < len(word) else None
+    return pieces if at == len(word) else ["[UNK]"]
+
+
+def _pieces(word: str, vocabulary: list[str], how: str = "right") -> list[str]:
+    found, start = [], 0
+    while start < len(word):
+        prefix = "##" if start and how != "no marks" else ""
+        ends = range(start + 1, len(word) + 1) if how == "shortest" else range(len(word), start, -1)
+        end = next((e for e in ends if prefix + word[start:e] in vocabulary), None)
+        if end is None:
+            return found + ["[UNK]"] if how == "rest unknown" else found if how == "rest dropped" else ["[UNK]"]
+        found.append(prefix + word[start:end])
+        start = end
+        if how == "first piece only":
+            break
+    return [piece.removeprefix("##") for piece in found] if how == "marks removed" else found
+
+
+_WORDS = ["un", "unkind", "kind", "play", "a", "time", "##kind", "##ness", "##n", "##s", "##er", "##e", "##ing", "##i", "u", "p", "##layer"]
+
+
+def _draw_pieces(seed: int) -> list[Case]:
+    order = torch.randperm(len(_WORDS), generator=generator(seed)).tolist()
+    vocabulary = [_WORDS[i] for i in order]
+    return [Case(f"the word {word!r}", {"word": word, "vocabulary": vocabulary}, part="values")
+            for word in ("unkindness", "players", "time", "playing")] + [
+        Case(f"the word {word!r}", {"word": word, "vocabulary": vocabulary}, part="unknown words") for word in ("zebra", "playful")]
+
+
+PIECES = Exercise(
+    id="00.2", title="Pieces of words", name="split_word", kind="function", stars=2, minutes=10,
+    signature="split_word(word, vocabulary) -> list of strings", oracle=_by_pattern, reference=wordpiece.split_word, draw=_draw_pieces,
+    parts={"values": 2, "unknown words": 1}, forbidden=("course_utils.text.wordpiece.split_word",),
+    twins=(
+        Twin("shortest piece first", partial(_pieces, how="shortest"),
+             "You take the first piece that fits, starting with one letter. The rule is greedy: the longest piece that fits."),
+        Twin("no mark on later pieces", partial(_pieces, how="no marks"),
+             "After the first piece only entries that start with ## may be used: they say “this continues a word”."),
+        Twin("marks removed from the result", partial(_pieces, how="marks removed"),
+             "The pieces are right, but the ## belongs to them: it is part of the entry's name."),
+        Twin("only the first piece", partial(_pieces, how="first piece only"),
+             "You stop after one piece. Go on with the rest of the word until nothing is left."),
+        Twin("only the rest is unknown", partial(_pieces, how="rest unknown"),
+             "When the rest of a word fits nothing, the whole word is unknown: one single entry, and the pieces found so far are dropped."),
+        Twin("the unknown rest dropped", partial(_pieces, how="rest dropped"),
+             "Letters have disappeared without a trace. A word that cannot be split completely is unknown as a whole."),
+    ),
+)
+
+
+# ---- 00.3 Embedding ----------------------------------------------------------------------------------------
+
+def _lookup_oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
+    return F.embedding(inputs["ids"], parameters["weight"])
+
+
+class _Lookup(nn.Module):
+    def __init__(self, vocab_size: int, d_model: int, how: str):
+        super().__init__()
+        self.how = how
+        shape = (d_model, vocab_size) if how == "transposed" else (vocab_size, d_model)
+        self.weight = torch.zeros(shape) if how == "plain tensor" else nn.Parameter(torch.randn(shape))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        if self.how == "detached":
+            return self.weight.detach()[ids]
+        if self.how == "next row":
+            return self.weight[(ids + 1) % len(self.weight)]
+        one_hot = F.one_hot(ids, len(self.weight)).float()
+        if self.how == "summed":
+            return one_hot.sum(1) @ self.weight
+        if self.how == "scaled":
+            return one_hot @ self.weight * self.weight.shape[1] ** 0.5
+        return one_hot @ self.weight
+
+
+def _lookup(how: str) -> type[nn.Module]:
+    return type("Lookup", (_Lookup,), {"__init__": lambda self, vocab_size, d_model: _Lookup.__init__(self, vocab_size, d_model, how)})
+
+
+def _draw_lookup(seed: int) -> list[Case]:
+    g = generator(seed)
+    args = {"init": {"vocab_size": 7, "d_model": 4}, "parameters": {"weight": torch.randn(7, 4, generator=g)},
+            "inputs": {"ids": torch.randint(7, (2, 3), generator=g)}}
+    return [Case("2 sentences of 3 ids, 7 words, 4 features", args, gradients=("weight",), shape="(batch, token, d_model)")]
+
+
+class _Reference(nn.Module):
+    """One-hot vectors times a matrix; ``nn.Embedding`` is the fast form."""
+
+    def __init__(self, vocab_size: int, d_model: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(vocab_size, d_model))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return F.one_hot(ids, len(self.weight)).to(self.weight.dtype) @ self.weight
+
+
+LOOKUP = Exercise(
+    id="00.3", title="An embedding is a matrix product", name="Lookup", kind="module", stars=1, minutes=6,
+    signature="Lookup(vocab_size, d_model)(ids) -> (batch, n, d_model)", oracle=_lookup_oracle, reference=_Reference, draw=_draw_lookup,
+    parts={"values": 2}, forbidden=("torch.nn.functional.embedding",),
+    twins=(
+        Twin("matrix stored the other way round", _lookup("transposed"), "One row for each word: vocab_size rows, d_model columns."),
+        Twin("the weight is not a parameter", _lookup("plain tensor"), "A plain tensor as an attribute is invisible to the optimiser."),
+        Twin("the weight cut off from the gradient", _lookup("detached"),
+             "Nothing may stand between the weight and the result that stops gradients."),
+        Twin("the neighbour's row", _lookup("next row"), "Ids count from 0: word 0 has row 0. Yours are shifted by one."),
+        Twin("one vector a sentence", _lookup("summed"), "The words of a sentence were added up. Each token should keep its own vector."),
+        Twin("scaled", _lookup("scaled"), "The row is multiplied by a factor. Some models do that later; a look-up does not."),
+    ),
+)
+
+
+# ---- 00.6 Visibility ---------------------------------------------------------------------------------------
+
+def _visibility_oracle(n: int, rule: Registered) -> Tensor:
+    ones = torch.ones(n, n)
+    return {"everyone": ones, "no_looking_ahead": ones.tril(), "only_the_token_before": ones.tril(-1).triu(-1)}[rule.name].bool()
+
+
+def _visibility(n: int, rule, how: str = "right") -> Tensor:
+    indices = range(1, n + 1) if how == "from one" else range(n)
+    rows = [[rule(j, i) if how == "swapped" else rule(i, j) for j in indices] for i in indices]
+    mask = torch.tensor(rows, dtype=torch.bool)
+    match how:
+        case "numbers":
+            return mask.float()
+        case "inverted":
+            return ~mask
+        case "always causal":
+            return torch.ones(n, n).tril().bool()
+        case "one short":
+            return mask[:, :-1]
+    return mask
+
+
+VISIBILITY = Exercise(
+    id="00.6", title="Who may see whom", name="visibility", kind="function", stars=1, minutes=6,
+    signature="visibility(n, rule) -> (n, n) of booleans", oracle=_visibility_oracle, reference=_visibility, parts={"values": 2},
+    draw=lambda seed: [Case(f"the rule {rule}, {n} tokens", {"n": n, "rule": Registered(rule)}, shape="(query, key)")
+                       for n, rule in ((4 + seed % 3, "no_looking_ahead"), (5, "only_the_token_before"), (3, "everyone"))],
+    fixed=lambda: [Case("a single token", {"n": 1, "rule": Registered("no_looking_ahead")}, shape="(query, key)")],
+    twins=(
+        Twin("query and key swapped", partial(_visibility, how="swapped"),
+             "The rule is asked with the query first. Rows are queries, columns are keys."),
+        Twin("numbers instead of booleans", partial(_visibility, how="numbers"),
+             "The entries are numbers. A mask in this course is boolean: True means “may see”."),
+        Twin("inverted", partial(_visibility, how="inverted"),
+             "You hide what may be seen. True means “may see”, here and everywhere in the course."),
+        Twin("the rule is not used", partial(_visibility, how="always causal"),
+             "The result is the same for every rule. Call the function you were given."),
+        Twin("one key missing", partial(_visibility, how="one short"), "There are n keys for n queries; the last one is missing."),
+    ),
+)

@@ -1,0 +1,223 @@
+"""Exercises 01.3 to 01.5: what the bandwidth does, the soft dictionary, leave-one-out."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...checks.exercise import Case, Exercise, Twin, generator
+from ...models import kernels
+from .weights import _loop_weights, _numpy_prediction
+
+LIMITS_BLANK = {"bandwidth -> 0": None, "bandwidth -> infinity": None, "sum of a row": None, "sum of a column": None}
+
+
+def _limits() -> dict[str, str]:
+    """Measured, not remembered: three clearly separated points with values of different size."""
+    keys, values = torch.tensor([0.0, 1.0, 2.5]), torch.tensor([1.0, 5.0, 3.0])
+    query = torch.tensor([0.2, 1.9, 2.2])
+
+    def name(bandwidth: float) -> str:
+        got = _numpy_prediction(query, keys, values, bandwidth)
+        near = values[(query[:, None] - keys).abs().argmin(-1)]
+        table = {"nearest": near, "mean": values.mean().expand(3), "zero": torch.zeros(3)}
+        return next(word for word, want in table.items() if torch.allclose(got, want, atol=1e-3))
+
+    weights = _loop_weights(query, keys, 0.8)
+    sums = {axis: "one" if torch.allclose(weights.sum(axis), torch.ones(3), atol=1e-5) else "not one" for axis in (0, 1)}
+    return {"bandwidth -> 0": name(0.05), "bandwidth -> infinity": name(1e3), "sum of a row": sums[1], "sum of a column": sums[0]}
+
+
+def _limits_with(**changes: str) -> dict[str, str]:
+    keys = {"small": "bandwidth -> 0", "large": "bandwidth -> infinity", "row": "sum of a row", "column": "sum of a column"}
+    return {**_limits(), **{keys[name]: word for name, word in changes.items()}}
+
+
+LIMITS = Exercise(
+    id="01.3", title="Predict: what the bandwidth does", name="prediction", kind="value", stars=1, minutes=5,
+    signature="prediction: dict of 4 words", choices=("nearest", "mean", "zero", "one", "not one"),
+    oracle=_limits, reference=_limits(), draw=lambda seed: [Case("your four words", {})],
+    parts={"values": 2},
+    twins=(
+        Twin("the two limits swapped", _limits_with(small="mean", large="nearest"),
+             "A narrow kernel hears only who is closest; a wide one cannot tell near from far."),
+        Twin("a wide kernel gives zero", _limits_with(large="zero"),
+             "All kernel values become equal, not small: dividing by their sum makes each weight 1/n."),
+        Twin("a narrow kernel gives zero", _limits_with(small="zero"),
+             "All kernel values become tiny, but they are divided by their equally tiny sum: the least tiny of them takes all."),
+        Twin("columns sum to one", _limits_with(row="not one", column="one"),
+             "The denominator runs over the keys of one query. That fixes the sum of a row; nothing fixes the sum of a column."),
+        Twin("rows and columns both sum to one", _limits_with(column="one"),
+             "Only the rows are normalised. A key in a crowded place of queries collects more than one in total."),
+    ),
+)
+
+
+def _dictionary_loop(query: Tensor, keys: Tensor, values: Tensor, temperature: float) -> Tensor:
+    scores = query.double().numpy() @ keys.double().numpy().T / temperature
+    kernel = np.exp(scores - scores.max(1, keepdims=True))
+    return torch.from_numpy(kernel / kernel.sum(1, keepdims=True) @ values.double().numpy()).float()
+
+
+def _dictionary(query: Tensor, keys: Tensor, values: Tensor, temperature: float, how: str = "right") -> Tensor:
+    scores = query @ keys.T
+    match how:
+        case "times":
+            return torch.softmax(scores * temperature, -1) @ values
+        case "after":
+            return torch.softmax(scores, -1) / temperature @ values
+        case "axis":
+            return torch.softmax(scores / temperature, 0) @ values
+        case "ignored":
+            return torch.softmax(scores, -1) @ values
+        case "hard":
+            return values[scores.argmax(-1)]
+        case "squared":
+            return torch.softmax(scores / temperature**2, -1) @ values
+        case "overflow":
+            strength = torch.exp(scores / temperature)
+            return strength / strength.sum(-1, keepdim=True) @ values
+        case "root":
+            return torch.softmax(scores / temperature / query.shape[-1] ** 0.5, -1) @ values
+        case "shares":
+            return torch.softmax(scores / temperature, -1)
+    return torch.softmax(scores / temperature, -1) @ values
+
+
+def _draw_dictionary(seed: int) -> list[Case]:
+    g = generator(seed)
+    args = {"query": torch.randn(3, 5, generator=g), "keys": torch.randn(4, 5, generator=g),
+            "values": torch.randn(4, 2, generator=g), "temperature": 1.6 + torch.rand((), generator=g).item()}
+    cold = {**args, "temperature": 0.35}
+    frozen = {**args, "temperature": 0.004}
+    return [Case("3 queries, 4 entries, a warm dictionary", args, shape="(query, d_v)"),
+            Case("the same at temperature 0.35", cold, shape="(query, d_v)"),
+            Case("the same at temperature 0.004", frozen, part="cold", shape="(query, d_v)")]
+
+
+DICTIONARY = Exercise(
+    id="01.4", title="Find the bug: the soft dictionary", name="soft_lookup", kind="function", stars=2, minutes=8,
+    signature="soft_lookup(query, keys, values, temperature) -> (m, d_v)",
+    oracle=_dictionary_loop, reference=_dictionary, draw=_draw_dictionary, parts={"values": 2, "cold": 1},
+    twins=(
+        Twin("still the handed-out bug", partial(_dictionary, how="times"),
+             "Compare a very cold lookup with a very warm one: which of the two should be the hard one?", untouched=True),
+        Twin("temperature applied after the softmax", partial(_dictionary, how="after"),
+             "Dividing the finished weights scales the result, and its rows no longer sum to 1. Temperature belongs to the scores."),
+        Twin("softmax over the queries", partial(_dictionary, how="axis"),
+             "The shares are taken among the queries. Each query must share out its attention among the keys: the last axis."),
+        Twin("temperature ignored", partial(_dictionary, how="ignored"), "The result does not depend on the temperature at all."),
+        Twin("always the hard lookup", partial(_dictionary, how="hard"),
+             "That is the limit of temperature zero. A soft dictionary blends, and only a cold one comes close to picking."),
+        Twin("overflow at low temperature", partial(_dictionary, how="overflow"),
+             "Scores divided by a small temperature are large, and their exponentials too large for float32. Take the softmax "
+             "in one step: it "
+             "subtracts the largest score first."),
+        Twin("also divided by the root of d", partial(_dictionary, how="root"),
+             "That is the scaling of a later chapter. Here the temperature alone decides how sharp the lookup is."),
+        Twin("shares returned", partial(_dictionary, how="shares"), "These are the shares. The values have not been mixed yet."),
+        Twin("temperature squared", partial(_dictionary, how="squared"),
+             "The bandwidth of a Gaussian is squared; the temperature of a softmax is not. Bandwidth² plays the part of temperature."),
+    ),
+)
+
+
+def _loo_loop(keys: Tensor, values: Tensor, bandwidth: float) -> Tensor:
+    """Mean squared leave-one-out error: really leave each point out and predict it from the others."""
+    total = 0.0
+    for i in range(len(keys)):
+        rest = [j for j in range(len(keys)) if j != i]
+        total += (_numpy_prediction(keys[i : i + 1], keys[rest], values[rest], bandwidth)[0] - values[i]).item() ** 2
+    return torch.tensor(total / len(keys))
+
+
+def _loo(keys: Tensor, values: Tensor, bandwidth: float, how: str = "right") -> Tensor:
+    score = -0.5 * (keys[:, None] - keys[None, :]) ** 2 / bandwidth**2
+    diagonal = torch.eye(len(keys), dtype=torch.bool)
+    if how == "duplicates":
+        diagonal = score == 0
+    if how == "inverted":
+        diagonal = ~diagonal
+    if how not in ("kept", "zero after", "kernel zeroed"):
+        score = score.masked_fill(diagonal, -10.0 if how == "finite" else -torch.inf)
+    weights = torch.softmax(score, 0 if how == "columns" else -1)
+    if how == "zero after":
+        weights = weights.masked_fill(diagonal, 0.0)
+    if how == "kernel zeroed":
+        kernel = score.exp().masked_fill(diagonal, 0.0)
+        weights = kernel / kernel.sum(-1, keepdim=True)
+    errors = weights @ values - values
+    match how:
+        case "absolute":
+            return errors.abs().mean()
+        case "root":
+            return errors.pow(2).mean().sqrt()
+        case "sum":
+            return errors.pow(2).sum()
+        case "not averaged":
+            return errors.pow(2)
+        case "n - 1":
+            return errors.pow(2).sum() / (len(keys) - 1)
+    return errors.pow(2).mean()
+
+
+def _draw_loo(seed: int) -> list[Case]:
+    g = generator(seed)
+    keys = 4 * torch.rand(9, generator=g)
+    values = torch.sin(keys) + 0.3 * torch.randn(9, generator=g)
+    return [Case("9 random points", {"keys": keys, "values": values, "bandwidth": 0.5 + 0.3 * torch.rand((), generator=g).item()})]
+
+
+LOO = Exercise(
+    id="01.5", title="Leave-one-out error", name="loo_error", kind="function", stars=2, minutes=12,
+    signature="loo_error(keys, values, bandwidth) -> ()",
+    oracle=_loo_loop, draw=_draw_loo, parts={"values": 3, "far apart": 1, "bad input": 1}, rtol=1e-3,
+    reference=lambda keys, values, bandwidth: (kernels.leave_one_out(keys, values, bandwidth) - values).pow(2).mean(),
+    fixed=lambda: [
+        Case("two points", {"keys": torch.tensor([0.0, 1.0]), "values": torch.tensor([3.0, 5.0]), "bandwidth": 0.8}),
+        Case("points far apart for the bandwidth", {"keys": torch.tensor([0.0, 1.0, 2.2, 3.6]),
+             "values": torch.tensor([0.0, 5.0, 1.0, 4.0]),
+             "bandwidth": 0.05}, part="far apart"),
+        Case("two points at the same place", {"keys": torch.tensor([0.0, 1.0, 1.0, 2.2]), "values": torch.tensor([0.0, 5.0, 1.0, 4.0]),
+             "bandwidth": 0.6}, part="far apart"),
+        Case("one point: nothing is left to predict it from", {"keys": torch.tensor([1.0]), "values": torch.tensor([3.0]),
+             "bandwidth": 0.8}, part="bad input", rejects=ValueError, mentions=("1",)),
+    ],
+    twins=(
+        Twin("the point predicts itself", partial(_loo, how="kept"),
+             "Nothing is left out: a point at distance zero gives itself the largest weight, so the smallest bandwidth always "
+             "wins. (A score of "
+             "0 does not remove it either: the exponential of 0 is 1.)"),
+        Twin("left out after normalising", partial(_loo, how="zero after"),
+             "You remove the point's own weight at the end, so the rest of its row no longer sums to 1 and predictions shrink towards "
+             "zero. Remove it before the shares are computed."),
+        Twin("excluded with a finite score", partial(_loo, how="finite"),
+             "A score of, say, -10 is small only while the others are larger. When all neighbours are far away, the point "
+             "listens to itself "
+             "again. Only minus infinity is below everything."),
+        Twin("every point at distance 0 excluded", partial(_loo, how="duplicates"),
+             "Two measurements at the same place are two points. Leave out the point itself, by its number, not everything "
+             "that lies where it lies."),
+        Twin("far points give 0/0", partial(_loo, how="kernel zeroed"),
+             "When all neighbours are far away their kernel values round to zero, and the row is divided by nothing. Exclude "
+             "in the scores and let a "
+             "softmax do the rest."),
+        Twin("only the point itself kept", partial(_loo, how="inverted"),
+             "Your mask is the wrong way round: it removes all the others and keeps the point, so the error is 0."),
+        Twin("normalised over the queries", partial(_loo, how="columns"),
+             "The columns sum to 1. Every prediction is an average, so each row must."),
+        Twin("divided by n - 1", partial(_loo, how="n - 1"),
+             "There are n errors, one a point, and their mean divides by n. That each prediction uses n - 1 points is another matter."),
+        Twin("root of the mean square", partial(_loo, how="root"),
+             "That is the root mean squared error. The docstring asks for the mean of the squares, without the root."),
+        Twin("absolute errors", partial(_loo, how="absolute"),
+             "You average absolute errors; the docstring asks for squares."),
+        Twin("sum instead of mean", partial(_loo, how="sum"),
+             "The squares are added up but not divided by the number of points, so data sets of different size cannot be compared."),
+        Twin("one error per point", partial(_loo, how="not averaged"),
+             "You return the squared error of every point; one number is asked for, their mean."),
+    ),
+)

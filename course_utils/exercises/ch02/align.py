@@ -1,0 +1,207 @@
+"""Exercises 02.3 and 02.4: one step of alignment with a bug, then attention as a module."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from ...checks.exercise import Case, Exercise, Twin, generator
+from ...models.recurrent import AdditiveAttention
+from .scores import randn
+
+
+def _step_oracle(state: Tensor, annotations: Tensor, w_s: Tensor, w_h: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Sentence by sentence, in double precision, with the softmax written out."""
+    contexts, shares = [], []
+    for s, rows in zip(state.double(), annotations.double(), strict=True):
+        power = torch.stack([torch.exp(torch.dot(v.double(), torch.tanh(w_s.double().T.mv(s) + w_h.double().T.mv(h)))) for h in rows])
+        shares.append(power / power.sum())
+        contexts.append(sum(share * h for share, h in zip(shares[-1], rows, strict=True)))
+    return torch.stack(contexts).float(), torch.stack(shares).float()
+
+
+def _step(state: Tensor, annotations: Tensor, w_s: Tensor, w_h: Tensor, v: Tensor, how: str = "right") -> tuple[Tensor, Tensor]:
+    scores = torch.tanh((state @ w_s)[:, None] + annotations @ w_h) @ v
+    if how == "linear":
+        scores = ((state @ w_s)[:, None] + annotations @ w_h) @ v
+    match how:
+        case "batch":
+            weights = torch.softmax(scores, 0)
+        case "everything":
+            weights = torch.softmax(scores.flatten(), 0).view_as(scores)
+        case "raw":
+            weights = scores
+        case "twice":
+            weights = torch.softmax(torch.softmax(scores, -1), -1)
+        case "shares of raw":
+            weights = scores / scores.sum(-1, keepdim=True)
+        case "batch divided":
+            weights = torch.softmax(scores, 0) / len(scores)
+        case "power":
+            weights = torch.exp(scores)
+        case "negated":
+            weights = torch.softmax(-scores, -1)
+        case "sigmoid":
+            weights = torch.sigmoid(scores)
+        case _:
+            weights = torch.softmax(scores, -1)
+    context = (weights[:, :, None] * annotations).sum(1)
+    if how == "mean":
+        context = annotations.mean(1)
+    if how == "best":
+        context = annotations[torch.arange(len(scores)), scores.argmax(-1)]
+    if how == "averaged":
+        context = (weights[:, :, None] * annotations).mean(1)
+    return context, weights
+
+
+def _draw_step(seed: int) -> list[Case]:
+    g = generator(seed)
+    args = {"w_s": 0.5 * randn(g, 5, 7), "w_h": 0.5 * randn(g, 6, 7), "v": randn(g, 7)}
+    every = ("state", "annotations", "w_s", "w_h", "v")
+    return [Case("3 sentences of 4 words", {"state": randn(g, 3, 5), "annotations": randn(g, 3, 4, 6), **args}, gradients=every,
+                 shape="(batch, width)"),
+            Case("a batch of one sentence", {"state": randn(g, 1, 5), "annotations": randn(g, 1, 4, 6), **args}, shape="(batch, width)")]
+
+
+BUG = Exercise(
+    id="02.3", title="Find the bug: sentences that know each other", name="align_step", kind="function", stars=2, minutes=8,
+    signature="align_step(state, annotations, w_s, w_h, v) -> context, weights", oracle=_step_oracle, reference=_step, draw=_draw_step,
+    parts={"values": 2}, outputs=("context", "weights"),
+    twins=(
+        Twin("still the handed-out bug", partial(_step, how="batch"),
+             "Add up the weights of one sentence. Then hand in a batch of one sentence and look at its weights.", untouched=True),
+        Twin("softmax over everything", partial(_step, how="everything"),
+             "All sentences share one softmax now, so each gets only a part of the whole. Every sentence needs weights that sum to 1."),
+        Twin("divided by the batch", partial(_step, how="batch divided"),
+             "Dividing does not undo a softmax over sentences: a word is still compared with words of other sentences."),
+        Twin("no softmax", partial(_step, how="raw"),
+             "Raw scores mix the annotations: negative, and of any sum. Weights are their softmax."),
+        Twin("scores divided by their sum", partial(_step, how="shares of raw"),
+             "Scores can be negative and can sum to nearly zero. They become shares only through the exponential."),
+        Twin("sigmoid instead of softmax", partial(_step, how="sigmoid"),
+             "Every word is judged on its own now and the weights sum to anything. They have to compete."),
+        Twin("exponentials not divided", partial(_step, how="power"),
+             "The exponentials are right, but they are shares only after a division by their sum over the sentence."),
+        Twin("sign of the scores flipped", partial(_step, how="negated"),
+             "The word with the lowest score gets the most weight. A high score must mean a large share."),
+        Twin("softmax applied twice", partial(_step, how="twice"),
+             "The second softmax sees numbers between 0 and 1 and makes the weights nearly equal."),
+        Twin("tanh lost", partial(_step, how="linear"),
+             "The axis is right now, but the tanh has got lost: the state no longer has any say."),
+        Twin("plain mean as context", partial(_step, how="mean"), "The weights are right, but the context does not use them."),
+        Twin("best word only", partial(_step, how="best"),
+             "The context is the one annotation with the largest weight. Soft alignment mixes all, which is what lets a gradient through."),
+        Twin("mixed, then divided again", partial(_step, how="averaged"),
+             "The weights sum to 1 already; averaging the weighted annotations divides by the number of words once too often."),
+    ),
+)
+
+
+def _module_oracle(init: dict, parameters: dict, inputs: dict) -> tuple[Tensor, Tensor]:
+    """Query by query with the permitted keys alone, in double precision."""
+    w_q, w_k, v = (parameters[f"{name}.weight"].double() for name in ("w_q", "w_k", "v"))
+    query, key, value = (inputs[name].double() for name in ("query", "key", "value"))
+    shape = (len(query), query.shape[1], key.shape[1])
+    mask = torch.ones(shape, dtype=torch.bool) if inputs["mask"] is None else inputs["mask"].expand(shape)
+    outputs, weights = [], []
+    for b in range(shape[0]):
+        for i in range(shape[1]):
+            use = mask[b, i].nonzero().flatten()
+            power = torch.exp(torch.tanh(w_q.mv(query[b, i]) + key[b, use] @ w_k.T) @ v[0])
+            share = power / power.sum()
+            outputs.append(share @ value[b, use])
+            weights.append(torch.zeros(shape[2], dtype=torch.double).index_add(0, use, share))
+    return torch.stack(outputs).view(*shape[:2], -1).float(), torch.stack(weights).view(shape).float()
+
+
+class _Module(nn.Module):
+    """Additive attention with a switch for each usual mistake."""
+
+    def __init__(self, d_query: int, d_key: int, d_attn: int, how: str):
+        super().__init__()
+        self.how = how
+        self.w_q, self.w_k = nn.Linear(d_query, d_attn, bias=False), nn.Linear(d_key, d_attn, bias=False)
+        self.v = nn.Linear(d_attn, 1, bias=False)
+
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        how = self.how
+        q, k = self.w_q(query)[:, :, None], self.w_k(key)[:, None]
+        hidden = {"linear": q + k, "product": torch.tanh(q * k), "apart": torch.tanh(q) + torch.tanh(k)}.get(how, torch.tanh(q + k))
+        scores = self.v(hidden).squeeze(-1)
+        if how == "tanh last":
+            scores = torch.tanh(self.v(q + k).squeeze(-1))
+        if how == "scaled":
+            scores = scores / math.sqrt(k.shape[-1])
+        if how == "detached":
+            scores = scores.detach()
+        if mask is not None and how not in ("ignored", "after", "multiplied"):
+            hidden_pairs = mask if how == "inverted" else ~mask
+            scores = scores.masked_fill(hidden_pairs, {"zero": 0.0, "small": -1.0}.get(how, -torch.inf))
+        if mask is not None and how == "multiplied":
+            scores = scores * mask
+        weights = torch.softmax(scores, -2 if how == "queries" else -1)
+        if how == "queries":
+            weights = weights.nan_to_num()
+        if mask is not None and how == "after":
+            weights = weights * mask
+        return weights @ (key if how == "keys" else value), weights
+
+
+def _module(how: str) -> type[nn.Module]:
+    return type("AdditiveAttention", (_Module,), {
+        "__init__": lambda self, d_query, d_key, d_attn: _Module.__init__(self, d_query, d_key, d_attn, how)})
+
+
+def _draw_module(seed: int) -> list[Case]:
+    g = generator(seed)
+    sizes = {"w_q.weight": (7, 5), "w_k.weight": (7, 6), "v.weight": (1, 7)}
+    parameters = {name: (1.0 if name == "v.weight" else 0.5) * randn(g, *size) for name, size in sizes.items()}
+    args = {"init": {"d_query": 5, "d_key": 6, "d_attn": 7}, "parameters": parameters}
+    inputs = {"query": randn(g, 2, 3, 5), "key": randn(g, 2, 4, 6), "value": randn(g, 2, 4, 8), "mask": None}
+    padding = torch.tensor([[True, True, True, False], [True, True, False, False]])[:, None]
+    pairs = torch.rand(2, 3, 4, generator=g) < 0.5
+    pairs[..., 1] |= ~pairs.any(-1)
+    pairs[..., 3] &= ~pairs.all(-1)
+    every = (*sizes, "query", "key", "value")
+    one = {"query": randn(g, 2, 1, 5), "key": randn(g, 2, 4, 6), "value": randn(g, 2, 4, 8), "mask": padding}
+    return [Case("2 × 3 queries, 4 keys, widths 5 and 6, values of width 8", {**args, "inputs": inputs}, gradients=every,
+                 shape="(batch, query, d_v)"),
+            Case("padded sources: a mask of shape (batch, 1, key)", {**args, "inputs": {**inputs, "mask": padding}}, part="mask",
+                 gradients=every, shape="(batch, query, d_v)"),
+            Case("a mask of its own for every query", {**args, "inputs": {**inputs, "mask": pairs}}, part="mask",
+                 shape="(batch, query, d_v)"),
+            Case("one query and padded sources", {**args, "inputs": one}, part="mask", shape="(batch, query, d_v)")]
+
+
+MODULE = Exercise(
+    id="02.4", title="Additive attention as a module", name="AdditiveAttention", kind="module", stars=3, minutes=15,
+    signature="AdditiveAttention(d_query, d_key, d_attn)(query, key, value, mask=None) -> output, weights",
+    oracle=_module_oracle, reference=AdditiveAttention, draw=_draw_module, parts={"values": 3, "mask": 2}, outputs=("output", "weights"),
+    forbidden=("course_utils.models.recurrent.AdditiveAttention",),
+    twins=(
+        Twin("no tanh", _module("linear"), "Without the tanh the query cancels in the softmax: every query gets the same weights."),
+        Twin("tanh around each part", _module("apart"),
+             "Query and key are bent apart and then added, so the query cancels in the softmax. Add first."),
+        Twin("tanh after v", _module("tanh last"),
+             "The bend must come before v sums the features; afterwards it only squeezes a finished score."),
+        Twin("product instead of sum", _module("product"), "The two projected vectors are to be added before the tanh, not multiplied."),
+        Twin("scaled by a root", _module("scaled"), "Nothing is divided in the additive score; the weights come out too flat."),
+        Twin("softmax over the queries", _module("queries"),
+             "Each query shares out its attention among the keys: they are the last axis of the scores."),
+        Twin("keys mixed, not values", _module("keys"),
+             "The keys decide the weights. What is mixed are the values, which may have another width."),
+        Twin("weights cut off from training", _module("detached"),
+             "The numbers are right, but no gradient passes through the weights: the alignment would never be learned."),
+        Twin("mask ignored", _module("ignored"),
+             "The result is the same with and without the mask: padding takes its share of the weights."),
+        Twin("mask inverted", _module("inverted"), "You hide the words and show the padding. True means “may attend”."),
+        Twin("mask applied after the softmax", _module("after"),
+             "The forbidden weights are gone, but the others no longer sum to 1. The mask belongs to the scores."),
+        Twin("masked scores set to 0", _module("zero"),
+             "A score of 0 is an ordinary score; its exponential is 1. Only minus infinity gives the weight 0."),
+    ),
+)

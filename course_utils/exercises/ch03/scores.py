@@ -1,0 +1,183 @@
+"""Exercises 03.1, 03.3 and 03.4: scores, their size, and the gradient through the softmax."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ...checks.exercise import Case, Exercise, Twin, generator
+from ...models import attention as reference
+from .common import randn
+
+
+def _einsum_scores(query: Tensor, key: Tensor) -> Tensor:
+    return torch.einsum("...id,...jd->...ij", query, key) * query.shape[-1] ** -0.5
+
+
+def _scores(query: Tensor, key: Tensor, how: str = "right") -> Tensor:
+    width = query.shape[-1]
+    match how:
+        case "none":
+            return query @ key.mT
+        case "d_k":
+            return query @ key.mT / width
+        case "times":
+            return query @ key.mT * math.sqrt(width)
+        case "count":
+            return query @ key.mT / math.sqrt(key.shape[-2])
+        case "swapped":
+            return key @ query.mT / math.sqrt(width)
+        case "cosine":
+            return F.normalize(query, dim=-1) @ F.normalize(key, dim=-1).mT
+        case "all axes":
+            return query @ key.permute(*range(key.dim() - 1, -1, -1)) / math.sqrt(width)
+        case "softmax":
+            return torch.softmax(query @ key.mT / math.sqrt(width), -1)
+        case "queries":
+            return query @ key.mT / math.sqrt(query.shape[-2])
+        case "rounded":
+            return query @ key.mT / int(math.sqrt(width))
+        case "reshaped":
+            return query @ key.reshape(*key.shape[:-2], width, key.shape[-2]) / math.sqrt(width)
+    return query @ key.mT / math.sqrt(width)
+
+
+def _safe_scores(query: Tensor, key: Tensor) -> Tensor:
+    reference.check_widths(query, key, key)
+    return _scores(query, key)
+
+
+def _draw_scores(seed: int) -> list[Case]:
+    g = generator(seed)
+    flat = {"query": randn(g, 5, 7), "key": randn(g, 3, 7)}
+    batch = {"query": randn(g, 2, 5, 7), "key": randn(g, 2, 3, 7)}
+    return [Case("5 queries and 3 keys of width 7", flat, gradients=("query", "key"), shape="(query, key)"),
+            Case("a batch of 2 such sequences", batch, part="batches", gradients=("query", "key"), shape="(batch, query, key)")]
+
+
+SCORES = Exercise(
+    id="03.1", title="Scores", name="attention_scores", kind="function", stars=1, minutes=6,
+    signature="attention_scores(query, key) -> (..., n, m)",
+    oracle=_einsum_scores, reference=_safe_scores, draw=_draw_scores, parts={"values": 2, "batches": 1, "bad input": 1},
+    fixed=lambda: [
+        Case("queries of width 5, keys of width 6", {"query": torch.ones(3, 5), "key": torch.ones(4, 6)}, part="bad input",
+             rejects=ValueError, mentions=("5", "6"))],
+    twins=(
+        Twin("not scaled", partial(_scores, how="none"),
+             "The products are right, their size is not: without the division the scores grow with the width of the vectors."),
+        Twin("scaled by d_k", partial(_scores, how="d_k"),
+             "You divide by d_k. The scores' variance is d_k, so what has to be divided out is their standard deviation."),
+        Twin("multiplied instead of divided", partial(_scores, how="times"),
+             "The scaling makes the scores larger; it is meant to shrink them."),
+        Twin("scaled by the number of keys", partial(_scores, how="count"),
+             "A dot product adds up as many terms as the vectors are wide; how many keys there are plays no part."),
+        Twin("scaled by the number of queries", partial(_scores, how="queries"),
+             "You divide by the root of how many queries there are. It is the width of the vectors that matters."),
+        Twin("root rounded to a whole number", partial(_scores, how="rounded"),
+             "The square root was cut to a whole number. Keep it as it is."),
+        Twin("reshaped instead of transposed", partial(_scores, how="reshaped"),
+             "A reshape pours the same numbers into other rows; the shape is right and the entries are not. Swap two axes instead."),
+        Twin("query and key swapped", partial(_scores, how="swapped"),
+             "Entry [i, j] must belong to query i and key j. Yours belongs to key i and query j: rows and columns have changed places."),
+        Twin("cosine similarity", partial(_scores, how="cosine"),
+             "You divide by the length of each vector. Attention divides by one constant; the lengths keep their say."),
+        Twin("all axes reversed", partial(_scores, how="all axes"),
+             "`.T` reverses every axis, the batch too. Swap the last two axes only."),
+        Twin("softmax already applied", partial(_scores, how="softmax"), "These are weights. The scores are what goes into the softmax."),
+    ),
+)
+
+
+_KEYS = ("variance of q·k", "std of q·k", "std of q·k / sqrt(d_k)", "std of q·k / d_k")
+
+
+def _spread(d_k: int = 64) -> dict[str, float]:
+    """Independent entries of mean 0 and variance 1: variances of the products add up."""
+    return dict(zip(_KEYS, (float(d_k), math.sqrt(d_k), 1.0, 1 / math.sqrt(d_k)), strict=True))
+
+
+def _guess(*numbers: float) -> dict[str, float]:
+    return dict(zip(_KEYS, numbers, strict=True))
+
+
+SPREAD = Exercise(
+    id="03.3", title="Predict: how large is a dot product?", name="prediction", kind="value", stars=1, minutes=6,
+    signature="prediction: dict of 4 numbers, for d_k = 64", oracle=_spread, reference=_spread(), rtol=0.05,
+    draw=lambda seed: [Case("your four numbers for d_k = 64", {})], parts={"values": 2},
+    twins=(
+        Twin("variance and standard deviation mixed up", _guess(8, 64, 1, 1 / 8),
+             "Variances of independent terms add up, 64 of them, 1 each. The standard deviation is the root of that sum."),
+        Twin("standard deviations added up", _guess(4096, 64, 8, 1),
+             "64 terms of spread 1 do not give a spread of 64: positive and negative terms cancel. It is the variances that add up."),
+        Twin("standard deviation equal to the variance", _guess(64, 64, 8, 1),
+             "The standard deviation is the root of the variance. They agree only at 1."),
+        Twin("a number squared, not a product", _guess(128, 128**0.5, 2**0.5, 2**0.5 / 8),
+             "That is the variance of a sum of 64 squares. In q·k the two factors of a term are independent of each other."),
+        Twin("the size does not grow", _guess(1, 1, 1 / 8, 1 / 64),
+             "A sum of 64 independent terms is not as small as one of them. Write the dot product as a sum and add the variances."),
+        Twin("d_k normalises the spread", _guess(64, 8, 8, 1),
+             "Dividing by a number divides the standard deviation by that number, so 8 becomes 1 when you divide by 8."),
+        Twin("dividing by d_k leaves the spread of one term", _guess(64, 8, 1, 1),
+             "8 divided by 64 is well below 1: the scores would hardly differ from each other."),
+        Twin("variance divided by the root", _guess(64, 8, 8, 1 / 8),
+             "Dividing by the root of d_k divides the standard deviation by 8, and the variance by 64."),
+    ),
+)
+
+
+def _jacobian_oracle(p: Tensor) -> Tensor:
+    return torch.autograd.functional.jacobian(lambda s: torch.softmax(s, -1), p.log())
+
+
+def _jacobian(p: Tensor, diagonal: float = 1.0, outer: float = -1.0, how: str = "") -> Tensor:
+    if how == "everywhere":
+        return (p * (1 - p)).expand(len(p), -1).clone()
+    if how == "diagonal only":
+        return torch.diag(p * (1 - p))
+    if how == "own and other":
+        return p[:, None] * (1 - p)[None, :]
+    if how == "again":
+        return _jacobian(torch.softmax(p, -1))
+    if how == "plus beside the diagonal":
+        return torch.diag(p * (1 - p)) + p[:, None] * p[None, :] * (1 - torch.eye(len(p)))
+    if how == "vector":
+        return p * (1 - p)
+    if how == "identity":
+        return torch.eye(len(p)) - p[:, None] * p[None, :]
+    return diagonal * torch.diag(p) + outer * p[:, None] * p[None, :]
+
+
+JACOBIAN = Exercise(
+    id="03.4", title="The gradient that dies", name="softmax_jacobian", kind="function", stars=2, minutes=10,
+    signature="softmax_jacobian(p) -> (n, n)", oracle=_jacobian_oracle, reference=_jacobian, parts={"values": 3},
+    draw=lambda seed: [Case("5 random weights", {"p": torch.softmax(randn(generator(seed), 5), -1)}, shape="(weight, score)")],
+    fixed=lambda: [Case("two equal weights", {"p": torch.tensor([0.5, 0.5])}, shape="(weight, score)")],
+    forbidden=("torch.autograd.functional.jacobian", "torch.func.jacrev", "torch.func.jacfwd"),
+    twins=(
+        Twin("diagonal only", partial(_jacobian, how="diagonal only"),
+             "Raising one score lowers all the other weights, for they share a fixed sum. The entries off the diagonal are not 0."),
+        Twin("own term only", partial(_jacobian, outer=0.0),
+             "That would be the derivative if the denominator did not depend on the scores. It does."),
+        Twin("p(1-p) as a vector", partial(_jacobian, how="vector"),
+             "That is how each weight reacts to its own score, n numbers. Every weight reacts to every score: n times n numbers."),
+        Twin("other weights rise too", partial(_jacobian, how="plus beside the diagonal"),
+             "Beside the diagonal the sign is wrong: raising one score takes weight away from all the others."),
+        Twin("p_i(1-p_j) everywhere", partial(_jacobian, how="own and other"),
+             "A weight's own score and the score of another need different formulas: only the own score stands in the numerator too."),
+        Twin("softmax applied again", partial(_jacobian, how="again"),
+             "The input holds weights already. Another softmax makes them flatter."),
+        Twin("sign flipped", partial(_jacobian, diagonal=-1.0, outer=1.0),
+             "Raising a score raises its own weight: the diagonal must be positive."),
+        Twin("product added", partial(_jacobian, outer=1.0),
+             "The weights sum to 1 whatever the scores are, so every column of the Jacobian sums to 0. Yours does not."),
+        Twin("p(1-p) everywhere", partial(_jacobian, how="everywhere"),
+             "That is the derivative of a weight by its own score. By another's score it is negative."),
+        Twin("identity instead of diag(p)", partial(_jacobian, how="identity"),
+             "The quotient rule leaves the weight itself on the diagonal, not 1."),
+        Twin("product only", partial(_jacobian, diagonal=0.0), "The diagonal misses the term that comes from the numerator."),
+    ),
+)

@@ -1,0 +1,184 @@
+"""Exercises 05.4 and 05.5: how long the vectors are, and the embedding module."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ...checks.exercise import Case, Exercise, Twin, generator
+
+_KEYS = ("row of nn.Embedding(1000, 512)", "row with entries of std 1/√512", "that row times √512", "sinusoidal row, d_model = 512",
+         "nn.Embedding row times √512, in sinusoidal rows")
+
+
+def _lengths(d: int = 512) -> dict[str, float]:
+    """Root of the sum of squares, worked out from variances: d entries of variance 1, d/2 pairs with sin² + cos² = 1."""
+    normal, sinusoid = math.sqrt(d * 1.0), math.sqrt(d / 2)
+    return dict(zip(_KEYS, (normal, 1.0, math.sqrt(d), sinusoid, normal * math.sqrt(d) / sinusoid), strict=True))
+
+
+def _guess(*numbers: float) -> dict[str, float]:
+    return dict(zip(_KEYS, numbers, strict=True))
+
+
+_ROOT = math.sqrt(512)
+
+LENGTHS = Exercise(
+    id="05.4", title="Predict: how long are the vectors?", name="prediction", kind="value", stars=1, minutes=6,
+    signature="prediction: dict of 5 numbers", oracle=_lengths, reference=_lengths(), rtol=0.05, parts={"values": 2},
+    draw=lambda seed: [Case("your five numbers", {})],
+    twins=(
+        Twin("squared lengths", _guess(512, 1, 512, 256, 1024),
+             "Those are sums of squares. A length is the root of that sum."),
+        Twin("sums of absolute values", _guess(408.5, 18.05, 408.5, 16, 578),
+             "You used the L1 norm, the sum of absolute values. Length means the L2 norm here."),
+        Twin("every embedding has length one", _guess(1, 1, _ROOT, 16, _ROOT / 16),
+             "PyTorch draws the entries of an embedding with standard deviation 1, so each of them adds about 1 to the squared length."),
+        Twin("sinusoids taken for variance one", _guess(_ROOT, 1, _ROOT, _ROOT, _ROOT),
+             "Each pair of a sinusoidal row adds sine squared plus cosine squared, that is 1. There are half as many pairs as columns."),
+        Twin("scaling left out at the end", _guess(_ROOT, 1, _ROOT, 16, _ROOT / 16),
+             "The last entry asks for the row after the multiplication, compared with a sinusoidal row."),
+        Twin("multiplied by the width", _guess(_ROOT, 1, 512, 16, 32 * _ROOT),
+             "The factor is the root of the width, about 22.6, not the width itself."),
+        Twin("small entries taken for large", _guess(_ROOT, _ROOT, 512, 16, 32),
+             "Entries of standard deviation one over the root of 512 have variance 1/512, and there are 512 of them."),
+        Twin("ratio turned round", _guess(_ROOT, 1, _ROOT, 16, 1 / 32),
+             "The last entry asks how many sinusoidal rows fit into one scaled embedding, not the other way round."),
+    ),
+)
+
+
+def _module_oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
+    ids, first = inputs["ids"], inputs["first"]
+    one_hot = F.one_hot(ids, init["vocab_size"]).float()
+    where = F.one_hot(torch.arange(ids.shape[1]) + first, init["max_len"]).float()
+    total = one_hot @ parameters["token.weight"] + (where @ parameters["position.weight"])[None]
+    return F.layer_norm(total, (init["d_model"],), parameters["norm.weight"], parameters["norm.bias"], eps=1e-12)
+
+
+class _Module(nn.Module):
+    """Embeddings with a switch for each usual mistake."""
+
+    def __init__(self, vocab_size: int, d_model: int, max_len: int, how: str = "right"):
+        super().__init__()
+        self.how = how
+        self.token = nn.Embedding(vocab_size, d_model)
+        self.position = nn.Embedding(max_len, d_model)
+        self.norm = nn.LayerNorm(d_model, eps=1e-5 if how == "default eps" else 1e-12)
+
+    def forward(self, ids: Tensor, first: int = 0) -> Tensor:
+        how, n, room = self.how, ids.shape[1], self.position.num_embeddings
+        if first + n > room:
+            raise ValueError(f"positions up to {first + n - 1}, but the table has {room}")
+        start = {"first ignored": 0, "one too far": first + 1, "from the end": room - n}.get(how, first)
+        places = torch.arange(n).add(start) % room
+        if how == "backwards":
+            places = places.flip(0)
+        words, where = self.token(ids), self.position(places)
+        match how:
+            case "no positions":
+                return self.norm(words)
+            case "ids as positions":
+                return self.norm(words + self.position(ids % room))
+            case "same position":
+                return self.norm(words + self.position.weight[first])
+            case "norm first":
+                return self.norm(words) + where
+            case "two norms":
+                return self.norm(words) + self.norm(where)
+            case "no norm":
+                return words + where
+            case "scaled":
+                return self.norm(words * math.sqrt(words.shape[-1]) + where)
+            case "product":
+                return self.norm(words * where)
+        return self.norm(words + where)
+
+
+def _module(how: str) -> type[nn.Module]:
+    return type("Embeddings", (_Module,), {
+        "__init__": lambda self, vocab_size, d_model, max_len: _Module.__init__(self, vocab_size, d_model, max_len, how)})
+
+
+def _draw_module(seed: int) -> list[Case]:
+    g = generator(seed)
+    init = {"vocab_size": 11, "d_model": 6, "max_len": 9}
+    parameters = {name: torch.randn(*size, generator=g) for name, size in
+                  {"token.weight": (11, 6), "position.weight": (9, 6), "norm.weight": (6,), "norm.bias": (6,)}.items()}
+    ids = torch.randint(0, 11, (2, 4), generator=g)
+    tiny = {**parameters, **{name: 1e-3 * parameters[name] for name in ("token.weight", "position.weight")}}
+    everything = tuple(parameters)
+    shape = "(batch, token, d_model)"
+    return [
+        Case("2 sequences of 4 ids, table of 9 positions", {"init": init, "parameters": parameters, "inputs": {"ids": ids, "first": 0}},
+             gradients=everything, shape=shape),
+        Case("the same, continuing at position 3", {"init": init, "parameters": parameters, "inputs": {"ids": ids, "first": 3}},
+             part="continuing", gradients=everything, shape=shape),
+        Case("tiny embeddings, where the epsilon shows", {"init": init, "parameters": tiny, "inputs": {"ids": ids, "first": 0}},
+             shape=shape)]
+
+
+def _fixed_module() -> list[Case]:
+    (first, *_), init = _draw_module(7), {"vocab_size": 11, "d_model": 6, "max_len": 9}
+    parameters = first.args["parameters"]
+
+    def case(label: str, ids: Tensor, start: int, **more) -> Case:
+        return Case(label, {"init": init, "parameters": parameters, "inputs": {"ids": ids, "first": start}}, **more)
+
+    return [
+        case("the last place of the table", torch.tensor([[4], [0], [10]]), 8, part="continuing", shape="(batch, token, d_model)"),
+        case("10 tokens for 9 positions", torch.zeros(1, 10, dtype=torch.long), 0, part="bad input", rejects=ValueError,
+             mentions=("9", "10")),
+        case("5 tokens from position 7 for 9 positions", torch.zeros(1, 5, dtype=torch.long), 7, part="bad input",
+             rejects=ValueError, mentions=("9", "12")),
+    ]
+
+
+class _Reference(_Module):
+    def __init__(self, vocab_size: int, d_model: int, max_len: int):
+        super().__init__(vocab_size, d_model, max_len)
+
+    def forward(self, ids: Tensor, first: int = 0) -> Tensor:
+        end, room = first + ids.shape[1], self.position.num_embeddings
+        if end > room:
+            raise ValueError(f"{end} positions are needed, the table has {room}")
+        return self.norm(self.token(ids) + self.position.weight[first:end])
+
+
+_Reference.__name__ = "Embeddings"
+
+EMBEDDINGS = Exercise(
+    id="05.5", title="Words and places as a module", name="Embeddings", kind="module", stars=2, minutes=12,
+    signature="Embeddings(vocab_size, d_model, max_len)(ids, first=0) -> (batch, n, d_model)",
+    oracle=_module_oracle, reference=_Reference, draw=_draw_module, fixed=_fixed_module,
+    parts={"values": 3, "continuing": 1, "bad input": 1},
+    twins=(
+        Twin("no positions", _module("no positions"),
+             "The table of positions is made and never used: every order of the words looks the same."),
+        Twin("token ids used as positions", _module("ids as positions"),
+             "You look positions up by word. A place in the sentence is a count of the tokens before, whatever they are."),
+        Twin("one position for all tokens", _module("same position"),
+             "Every token gets the same row of the position table. Each place in the sentence needs its own."),
+        Twin("positions counted from one", _module("one too far"),
+             "The first token of a text stands at position 0, the first row of the table."),
+        Twin("first is ignored", _module("first ignored"),
+             "The sequence starts again at position 0 although the call says at which position it continues."),
+        Twin("positions run backwards", _module("backwards"), "The last token gets the first row. Positions grow along the sentence."),
+        Twin("taken from the end of the table", _module("from the end"),
+             "A text uses the front rows of the position table, as many as it has tokens; yours uses the last ones."),
+        Twin("norm before the sum", _module("norm first"),
+             "You normalise the words and add positions afterwards. The norm comes last, so that what leaves the module has one scale."),
+        Twin("words and positions normalised apart", _module("two norms"),
+             "Each part gets a norm of its own before they are added. There is one norm, and it comes after the sum."),
+        Twin("no norm", _module("no norm"), "Words and positions are added, but the LayerNorm is not applied to their sum."),
+        Twin("default epsilon", _module("default eps"),
+             "PyTorch's LayerNorm has an epsilon of 1e-5 unless told otherwise. The docstring asks for another."),
+        Twin("words scaled by the root", _module("scaled"),
+             "You multiply the words by the root of the width. That belongs to another model; here nothing is scaled."),
+        Twin("multiplied instead of added", _module("product"),
+             "Position vectors are added to word vectors, entry by entry, and not multiplied."),
+    ),
+)

@@ -1,0 +1,232 @@
+"""Exercises 05.1 to 05.3: the sinusoidal table, the copied listing, the matrix that shifts. Oracles: loops and complex numbers."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from ...checks.exercise import Case, Exercise, Twin, generator
+from ...models import positions as reference
+
+
+def _table_oracle(n: int, d_model: int, base: float = 10_000.0) -> Tensor:
+    """Entry by entry, from the formula of the paper."""
+    rows = []
+    for position in range(n):
+        row = []
+        for pair in range(d_model // 2):
+            wave = cmath.exp(1j * position / math.pow(base, 2 * pair / d_model))
+            row += [wave.imag, wave.real]
+        rows.append(row)
+    return torch.tensor(rows, dtype=torch.float64).reshape(n, d_model).float()
+
+
+def _table(n: int, d_model: int, base: float = 10_000.0, how: str = "right") -> Tensor:
+    column = torch.arange(d_model, dtype=torch.float64)
+    pair = column.div(2, rounding_mode="floor")
+    exponent = {
+        "column": 2 * column / d_model,
+        "each column": column / d_model,
+        "no two": pair / d_model,
+        "rounded up": 2 * ((column + 1) / 2).floor() / d_model,
+        "endpoint": pair / max(d_model // 2 - 1, 1),
+        "upward": -2 * pair / d_model,
+        "doubled": 4 * pair / d_model,
+        "from one": 2 * (pair + 1) / d_model,
+    }.get(how, 2 * pair / d_model)
+    if how == "fixed base":
+        base = 10_000.0
+    angle = torch.arange(n, dtype=torch.float64)[:, None] / base**exponent
+    if how == "counted from one":
+        angle = angle + 1 / base**exponent
+    even = column % 2 == 0
+    if how == "swapped":
+        even = ~even
+    if how == "halves":
+        angle = torch.cat([angle[:, 0::2], angle[:, 1::2]], dim=1)
+        even = column < d_model // 2
+    if how == "only sine":
+        even = torch.ones_like(even)
+    if how == "halves by column":
+        even = column < d_model // 2
+    result = torch.where(even, angle.sin(), angle.cos()).float()
+    return result.mT if how == "transposed" else result
+
+
+def _safe_table(n: int, d_model: int, base: float = 10_000.0) -> Tensor:
+    return reference.sinusoidal(n, d_model, base)
+
+
+def _draw_table(seed: int) -> list[Case]:
+    g = generator(seed)
+    n, half = (int(torch.randint(low, high, (), generator=g)) for low, high in ((9, 13), (3, 5)))
+    base = 50.0 + 100 * torch.rand((), generator=g).item()
+    return [Case(f"{n} positions, d_model = {2 * half}", {"n": n, "d_model": 2 * half}, shape="(position, d_model)"),
+            Case(f"the same with base {base:.0f}", {"n": n, "d_model": 2 * half, "base": base}, part="base",
+                 shape="(position, d_model)")]
+
+
+_COLUMN = ("The number of the column is used where the number of its pair belongs. A sine and its cosine must share one wavelength, "
+           "or they are no pair; so columns 0 and 1 have one exponent, columns 2 and 3 the next.")
+_HALVES = "Your sines fill the front half and the cosines the back half. The formula asks for them in turn, column by column."
+_SWAPPED = "Even columns hold sines, odd columns cosines: position 0 must read 0, 1, 0, 1 and so on."
+_NO_TWO = "Your wavelengths reach only the root of the base. The exponent runs from 0 to nearly 1, in steps of two over the width."
+
+TABLE = Exercise(
+    id="05.1", title="The sinusoidal table", name="sinusoidal", kind="function", stars=2, minutes=10,
+    signature="sinusoidal(n, d_model, base=10000.0) -> (n, d_model)",
+    oracle=_table_oracle, reference=_safe_table, draw=_draw_table, parts={"values": 2, "base": 1, "bad input": 1},
+    fixed=lambda: [
+        Case("a single position", {"n": 1, "d_model": 6}, shape="(position, d_model)"),
+        Case("d_model = 2", {"n": 5, "d_model": 2}, shape="(position, d_model)"),
+        Case("d_model = 7 has a column without a partner", {"n": 4, "d_model": 7}, part="bad input", rejects=ValueError, mentions=("7",)),
+    ],
+    twins=(
+        Twin("column used as pair index", partial(_table, how="column"), _COLUMN),
+        Twin("a wavelength for every column", partial(_table, how="each column"),
+             "Every column of yours has its own wavelength. Sine and cosine come in pairs that share one, as the two coordinates of one "
+             "point on a circle."),
+        Twin("exponent without the two", partial(_table, how="no two"), _NO_TWO),
+        Twin("factor two counted twice", partial(_table, how="doubled"),
+             "Partners share a wavelength now, but the exponent runs to almost 2 instead of 1: a count of columns in steps of two "
+             "already contains the factor two."),
+        Twin("exponent runs to exactly one", partial(_table, how="endpoint"),
+             "You spread the exponents so that the last is exactly 1. In the paper's formula the last one stays a step below 1."),
+        Twin("pairs counted from one", partial(_table, how="from one"),
+             "The first pair has the exponent 0, so the fastest wave takes one radian a position. Yours starts a step slower."),
+        Twin("positions counted from one", partial(_table, how="counted from one"),
+             "Positions count from 0 here, so the first row must be 0, 1, 0, 1 and so on."),
+        Twin("sine and cosine swapped", partial(_table, how="swapped"), _SWAPPED),
+        Twin("sines first, cosines after", partial(_table, how="halves"), _HALVES),
+        Twin("sines only", partial(_table, how="only sine"),
+             "Every column is a sine. Without its cosine a sine does not tell the rising half of a wave from the falling half."),
+        Twin("frequencies that grow", partial(_table, how="upward"),
+             "Later pairs of yours turn faster, thousands of times a step. The power of the base divides the position."),
+        Twin("base ignored", partial(_table, how="fixed base"),
+             "The result does not depend on the base at all: somewhere its default is written out."),
+        Twin("positions as columns", partial(_table, how="transposed"),
+             "Tokens are rows in this course: one row a position, one column a dimension."),
+    ),
+)
+
+
+def _draw_listing(seed: int) -> list[Case]:
+    g = generator(seed)
+    n, half = (int(torch.randint(low, high, (), generator=g)) for low, high in ((9, 13), (3, 5)))
+    return [Case(f"{n} positions, d_model = {2 * half}", {"n": n, "d_model": 2 * half}, shape="(position, d_model)")]
+
+
+LISTING = Exercise(
+    id="05.2", title="Find the bug: a table many people copied", name="positional_encoding", kind="function", stars=2, minutes=8,
+    signature="positional_encoding(n, d_model) -> (n, d_model)",
+    oracle=_table_oracle, reference=_table, draw=_draw_listing, parts={"values": 2},
+    fixed=lambda: [Case("a single position", {"n": 1, "d_model": 6}, shape="(position, d_model)")],
+    twins=(
+        Twin("still the handed-out bug", partial(_table, how="column"),
+             "Write down the exponents of the first four columns and compare them with the formula.", untouched=True),
+        Twin("a wavelength for every column", partial(_table, how="each column"),
+             "The exponents now have the right size, but the two columns of a pair still differ: sine and cosine must share one."),
+        Twin("exponent without the two", partial(_table, how="no two"), _NO_TWO),
+        Twin("factor two counted twice", partial(_table, how="doubled"),
+             "Partners share a wavelength now, but the exponent runs to almost 2 instead of 1: a count of columns in steps of two "
+             "already contains the factor two."),
+        Twin("pair index rounded up", partial(_table, how="rounded up"),
+             "You pair column 1 with column 2. The partners are 0 and 1, then 2 and 3: round the other way."),
+        Twin("sine and cosine swapped", partial(_table, how="swapped"), _SWAPPED),
+        Twin("front half sines, back half cosines", partial(_table, how="halves"), _HALVES),
+        Twin("half-and-half by position of column", partial(_table, how="halves by column"),
+             "The exponents are paired now, but sine and cosine are chosen by half of the table and no longer in turn."),
+    ),
+)
+
+
+def _shift_oracle(k: float, d_model: int, base: float = 10_000.0) -> Tensor:
+    """Column c of the matrix is what the map does to the unit vector c: multiply cos + i sin by exp(i k ω)."""
+    matrix = torch.zeros(d_model, d_model, dtype=torch.float64)
+    for column in range(d_model):
+        pair = column // 2
+        turn = cmath.exp(1j * k * math.pow(base, -2 * pair / d_model))
+        moved = (1j if column % 2 == 0 else 1) * turn  # the sine is the imaginary part
+        matrix[2 * pair, column], matrix[2 * pair + 1, column] = moved.imag, moved.real
+    return matrix.float()
+
+
+def _shift(k: float, d_model: int, base: float = 10_000.0, how: str = "right") -> Tensor:
+    pair = torch.arange(d_model // 2, dtype=torch.float64)
+    if how == "fixed base":
+        base = 10_000.0
+    if how == "size of k":
+        k = abs(k)
+    omega = base ** (-2 * pair / d_model)
+    if how == "no two":
+        omega = base ** (-pair / d_model)
+    if how == "doubled":
+        omega = base ** (-4 * pair / d_model)
+    if how == "omega one":
+        omega = torch.ones_like(omega)
+    if how == "inverse":
+        omega = 1 / omega
+    c, s = (k * omega).cos(), (k * omega).sin()
+    if how == "back":
+        s = -s
+    if how == "no minus":
+        block = [c, s, s, c]
+    elif how == "exchanged":
+        block = [s, c, -c, s]
+    elif how == "diagonal":
+        block = [c, torch.zeros_like(c), torch.zeros_like(c), c]
+    else:
+        block = [c, s, -s, c]
+    if how == "one block":
+        block = [torch.cat([b[:1], torch.full_like(b[1:], float(i in (0, 3)))]) for i, b in enumerate(block)]
+    if how == "halves":
+        quarters = [torch.diag(b) for b in block]
+        return torch.cat([torch.cat(quarters[:2], 1), torch.cat(quarters[2:], 1)]).float()
+    return torch.block_diag(*torch.stack(block, -1).reshape(-1, 2, 2)).float()
+
+
+def _draw_shift(seed: int) -> list[Case]:
+    g = generator(seed)
+    k, half = (int(torch.randint(low, high, (), generator=g)) for low, high in ((4, 10), (3, 5)))
+    shape = "(d_model, d_model)"
+    return [Case(f"a shift by {k}, d_model = {2 * half}", {"k": k, "d_model": 2 * half}, shape=shape),
+            Case(f"a shift by {-k} with base 100", {"k": -k, "d_model": 2 * half, "base": 100.0}, shape=shape)]
+
+
+SHIFT = Exercise(
+    id="05.3", title="The matrix that shifts", name="shift_matrix", kind="function", stars=2, minutes=12,
+    signature="shift_matrix(k, d_model, base=10000.0) -> (d_model, d_model)",
+    oracle=_shift_oracle, reference=lambda k, d_model, base=10_000.0: reference.shift_matrix(k, d_model, base).float(),
+    draw=_draw_shift, parts={"values": 3},
+    fixed=lambda: [Case("a shift by 0", {"k": 0, "d_model": 6}, shape="(d_model, d_model)")],
+    twins=(
+        Twin("shifts backwards", partial(_shift, how="back"),
+             "Your matrix takes position p to p minus k. Exchanging the two signs of the sine turns it round; or is it transposed?"),
+        Twin("one angle for every pair", partial(_shift, how="omega one"),
+             "Every pair of yours turns by k radians. That holds for the first pair only: each turns at its own frequency."),
+        Twin("minus sign missing", partial(_shift, how="no minus"),
+             "With both sines positive a block is no rotation and changes lengths. One addition formula has a minus in it."),
+        Twin("sine and cosine exchanged", partial(_shift, how="exchanged"),
+             "A shift by 0 must change nothing, so on the diagonal there has to be what is 1 at angle 0."),
+        Twin("sines left out", partial(_shift, how="diagonal"),
+             "A diagonal matrix scales each column on its own. To move along a circle the sine needs its cosine."),
+        Twin("columns paired across halves", partial(_shift, how="halves"),
+             "You pair column i with the one half a width away. In this table the partners are neighbours."),
+        Twin("only the first pair turned", partial(_shift, how="one block"),
+             "One block is right, the rest is the identity. Every pair needs a block of its own."),
+        Twin("exponent doubled", partial(_shift, how="doubled"),
+             "Your frequencies fall too fast, as if every second pair were left out: the number of a column already counts "
+             "in steps of two."),
+        Twin("base ignored", partial(_shift, how="fixed base"), "The angles do not depend on the base you are given."),
+        Twin("sign of k lost", partial(_shift, how="size of k"),
+             "A shift by a negative number gives the matrix of the positive one. Only the cosines are the same for both."),
+        Twin("frequencies inverted", partial(_shift, how="inverse"),
+             "You turn by k times a wavelength. Slow pairs, those at the back, must turn by less than k radians."),
+        Twin("exponent without the two", partial(_shift, how="no two"),
+             "Each frequency is the root of what it should be: the exponent advances by two over the width from pair to pair."),
+    ),
+)

@@ -1,0 +1,141 @@
+"""Exercise 06.5: which inputs does each output read? The oracle disturbs the inputs in double precision."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from ...checks.exercise import CALLABLES, Case, Exercise, Registered, Twin, generator
+from . import callables  # noqa: F401  (registers the layers)
+
+
+def _leaks_oracle(f: Registered, x: Tensor) -> Tensor:
+    """Move one input token at a time, several times, and see which outputs move."""
+    function, x = CALLABLES[f.name], x.double()
+    before, columns = function(x), []
+    for j in range(len(x)):
+        moved = torch.zeros(len(before), dtype=torch.bool)
+        for draw in range(5):
+            changed = x.clone()
+            changed[j] += torch.randn(x.shape[-1], generator=generator(100 * j + draw)).double()
+            moved |= (function(changed) - before).abs().amax(1) > 1e-9
+        columns.append(moved)
+    return torch.stack(columns, 1)
+
+
+def _leaks(f, x: Tensor, how: str = "right") -> Tensor:
+    jacobian = torch.autograd.functional.jacobian(f, x.detach())  # (query, feature out, token, feature in)
+    match how:
+        case "outputs summed":
+            return jacobian.sum(1).abs().amax(-1) > 1e-6
+        case "both summed":
+            return jacobian.sum((1, 3)).abs() > 1e-6
+        case "signed":
+            return jacobian.sum(-1).abs().amax(1) > 1e-6
+        case "positive":
+            return jacobian.amax((1, 3)) > 0.2
+        case "no absolute value":
+            return jacobian.amax((1, 3)) > 0
+        case "all":
+            return (jacobian != 0).all(3).all(1)
+        case "all inputs":
+            return (jacobian != 0).all(3).any(1)
+        case "all outputs":
+            return (jacobian != 0).any(3).all(1)
+        case "first output":
+            return jacobian[:, 0].abs().amax(-1) > 0
+        case "first input":
+            return jacobian[..., 0].abs().amax(1) > 0
+    size = jacobian.abs().amax((1, 3))  # (query, token)
+    match how:
+        case "transposed":
+            return (size > 0).T
+        case "accumulated":
+            return size.cumsum(0) > 0
+        case "coarse":
+            return size > 1e-3
+        case "very coarse":
+            return size > 0.01
+        case "numbers":
+            return size
+        case "ones":
+            return (size > 0).float()
+        case "future":
+            return (size > 0).triu(1)
+        case "hidden":
+            return size == 0
+        case "any query":
+            return (size > 0).any(0)
+    return size > 0
+
+
+def _draw(seed: int) -> list[Case]:
+    g = generator(seed)
+    n = int(torch.randint(5, 8, (), generator=g))
+    x = torch.randn(n, 4, generator=g)
+
+    def case(name: str, words: str, part: str = "values") -> Case:
+        return Case(words, {"f": Registered(name), "x": x}, part=part, shape="(outputs, inputs)")
+
+    return [case("causal_layer", f"attention with a causal mask, {n} tokens"), case("masked_too_late", "a mask after the softmax"),
+            case("balanced_window", "a window, and outputs whose features sum to 0", "well hidden"),
+            case("contrasts", "a layer that reads differences of features", "well hidden"),
+            case("last_feature", "a layer that reads one feature of the token before", "well hidden"),
+            case("against", "the token before is subtracted", "well hidden"),
+            case("whisper", "a faint look at the next token", "well hidden"),
+            case("aside", "one output feature reads more than the other", "well hidden"),
+            case("shortened", "half as many outputs as inputs", "other sizes")]
+
+
+LEAKS = Exercise(
+    id="06.5", title="A leak detector", name="reads", kind="function", stars=3, minutes=15,
+    signature="reads(f, x) -> (outputs, inputs)", oracle=_leaks_oracle, reference=_leaks, draw=_draw,
+    parts={"values": 2, "well hidden": 2, "other sizes": 1},
+    fixed=lambda: [Case("a single token", {"f": Registered("causal_layer"), "x": torch.ones(1, 3)}, part="other sizes")],
+    twins=(
+        Twin("output features added up first", partial(_leaks, how="outputs summed"),
+             "You differentiate the sum of an output's features. That sum may be constant, as it is after a layer norm, and its "
+             "gradient nothing: look at the features one by one."),
+        Twin("input features taken together", partial(_leaks, how="signed"),
+             "You added the gradients of a token's features with their signs, or pushed all its features alike. A layer that reads only "
+             "differences does not notice: ask whether any single gradient is not zero."),
+        Twin("only the first output feature", partial(_leaks, how="first output"),
+             "You look at one feature of every output. The leak may be in another one."),
+        Twin("only the first input feature", partial(_leaks, how="first input"),
+             "You look at one feature of every input. The output may read another one."),
+        Twin("all features taken together", partial(_leaks, how="both summed"),
+             "You added all slopes between two tokens with their signs. They cancel, over the features of an output as well as over those "
+             "of an input: look at each by itself."),
+        Twin("only large positive gradients", partial(_leaks, how="positive"),
+             "A negative gradient is a dependence too, and so is a small one."),
+        Twin("inputs in the rows", partial(_leaks, how="transposed"),
+             "Your rows are inputs and your columns outputs. Rows belong to outputs here, as rows of a mask do to queries."),
+        Twin("gradients pile up", partial(_leaks, how="accumulated"),
+             "Gradients of earlier outputs are still there when you read those of later ones. Every backward pass adds to what it finds."),
+        Twin("negative slopes lost", partial(_leaks, how="no absolute value"),
+             "You ask for the largest slope and whether it is above zero. Where every slope is negative, that says no: look at sizes "
+             "without signs."),
+        Twin("all features must depend", partial(_leaks, how="all"),
+             "You ask whether every feature of the output depends on every feature of the input. One pair that does is enough."),
+        Twin("all input features must matter", partial(_leaks, how="all inputs"),
+             "You report an input only if every one of its features is read. One of them is enough."),
+        Twin("all output features must depend", partial(_leaks, how="all outputs"),
+             "You report an input only if every feature of the output reads it. One of them is enough."),
+        Twin("threshold too coarse", partial(_leaks, how="coarse"),
+             "A faint dependence is a dependence: slopes may be as small as a ten-thousandth here. Lower your threshold."),
+        Twin("threshold far too coarse", partial(_leaks, how="very coarse"),
+             "A faint dependence is a dependence: slopes may be as small as a ten-thousandth here, and yours miss some a hundred times "
+             "that size."),
+        Twin("sizes instead of booleans", partial(_leaks, how="numbers"),
+             "You return the sizes of the gradients; the question is only whether they differ from zero."),
+        Twin("numbers instead of booleans", partial(_leaks, how="ones"), "The pattern is right; the docstring asks for True and False."),
+        Twin("only the future reported", partial(_leaks, how="future"),
+             "You report what should not be read. The detector reports everything that is, the past and the token itself included."),
+        Twin("True means independent", partial(_leaks, how="hidden"),
+             "Every entry is the opposite: True means that the output reads the input."),
+        Twin("all outputs in one", partial(_leaks, how="any query"),
+             "You found out which inputs are read by any output. The result has a row for every output."),
+    ),
+)

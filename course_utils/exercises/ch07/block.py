@@ -1,0 +1,299 @@
+"""Exercise 07.6: the encoder block. The oracle is PyTorch's own, with the same parameters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.nn import functional as F
+
+from ...checks.exercise import Case, Exercise, Twin, generator
+from ...models.multihead import MultiHeadAttention
+from .common import fused_layer_norm, randn
+
+ALL = 1 - 1e-9  # a dropout that leaves nothing, and that our attention accepts as well
+SOME, WIDE = 0.25, 64  # a dropout that leaves something, in blocks of a width that is used for nothing else
+NAMES = {"attention.w_qkv.weight": "self_attn.in_proj_weight", "attention.w_qkv.bias": "self_attn.in_proj_bias",
+         "attention.w_o.weight": "self_attn.out_proj.weight", "attention.w_o.bias": "self_attn.out_proj.bias",
+         **{f"{layer}.{kind}": f"{layer}.{kind}" for layer in ("linear1", "linear2", "norm1", "norm2") for kind in ("weight", "bias")}}
+
+
+def block_parameters(g: torch.Generator, d: int, d_ff: int) -> dict[str, Tensor]:
+    """Random parameters of moderate size, by our names."""
+    sizes = {"attention.w_qkv": (3 * d, d), "attention.w_o": (d, d), "linear1": (d_ff, d), "linear2": (d, d_ff)}
+    found = {}
+    for name, size in sizes.items():
+        found |= {f"{name}.weight": 0.4 * randn(g, *size), f"{name}.bias": 0.4 * randn(g, size[0])}
+    for name in ("norm1", "norm2"):
+        found |= {f"{name}.weight": 1 + 0.4 * randn(g, d), f"{name}.bias": 0.4 * randn(g, d)}
+    return found
+
+
+def torch_mask(mask: Tensor | None, x: Tensor, heads: int) -> Tensor | None:
+    """PyTorch's convention: True = hidden, one mask for each head of each sequence."""
+    return None if mask is None else ~mask.expand(x.shape[0], x.shape[1], x.shape[1]).repeat_interleave(heads, dim=0)
+
+
+def _oracle(init: dict, parameters: dict, inputs: dict, mode: str = "train") -> Tensor:
+    x, pre = inputs["x"], init.get("norm_place", "pre") == "pre"
+    if init.get("dropout") == SOME:  # not what comes out, for that is chance, but all the values that can
+        branch, width = torch.tensor([0.0, 1 / (1 - SOME)]), x.shape[-1] // 4
+        values = (branch[:, None] + 4 * branch).flatten() if pre else torch.arange(2.0).repeat(2)
+        return values.repeat_interleave(width).expand(x.shape).clone()
+    if init.get("dropout") == ALL and mode == "train":  # everything a branch says is dropped
+        for name in () if pre else ("norm1", "norm2"):
+            x = fused_layer_norm(x, x.shape[-1:], parameters[f"{name}.weight"], parameters[f"{name}.bias"])
+        return x
+    layer = nn.TransformerEncoderLayer(init["d_model"], init["num_heads"], init["d_ff"], dropout=0.0, batch_first=True, norm_first=pre)
+    state = {NAMES[name]: value for name, value in parameters.items()}
+    return functional_call(layer, state, (x, torch_mask(inputs["mask"], x, init["num_heads"])))
+
+
+class Block(nn.Module):
+    """An encoder block with a switch for each usual mistake."""
+
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, norm_place: str = "pre", dropout: float = 0.0, how: str = "right"):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, num_heads, dropout=dropout if how == "attention drops too" else 0.0)
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.dropout, self.how = nn.Dropout(dropout), how
+        self.pre = {"always pre": True, "always post": False}.get(how, (norm_place == "pre") != (how == "places swapped"))
+
+    def _feed(self, x: Tensor) -> Tensor:
+        hidden = self.linear1(x)
+        match self.how:
+            case "no activation":
+                return self.linear2(hidden)
+            case "gelu":
+                return self.linear2(F.gelu(hidden))
+            case "late activation":
+                return torch.relu(self.linear2(hidden))
+            case "two activations":
+                return torch.relu(self.linear2(torch.relu(hidden)))
+            case "dropout inside" | "dropout inside too":
+                return self.linear2(self.dropout(torch.relu(hidden)))
+        return self.linear2(torch.relu(hidden))
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        how, start = self.how, x
+        always = "drops in evaluation"
+        drop = (lambda t: F.dropout(t, self.dropout.p)) if how == always else self.dropout
+        how, _, form = how.partition(", ")  # a mistake made in one of the two forms only
+        if form and form != ("pre" if self.pre else "post"):
+            how = "right"
+        if mask is not None:
+            mask = {"mask ignored": None, "mask inverted": ~mask}.get(how, mask)
+        if how == "dropout on the input":
+            x = drop(x)
+        branches = [lambda t: self.attention(t, mask=mask), self._feed]
+        norms = [self.norm1, self.norm2]
+        if how == "one norm":
+            norms = [self.norm1, self.norm1]
+        if how == "norms swapped":
+            norms = norms[::-1]
+        if how == "feed first":
+            branches = branches[::-1]
+        if how == "no feed-forward":
+            branches = branches[:1]
+        if how == "no attention":
+            branches, norms = branches[1:], norms[1:]
+        for i, (branch, norm) in enumerate(zip(branches, norms, strict=False)):
+            source = start if how == "parallel" and i else x
+            read = norm(source) if self.pre and not (how == "no second norm" and i) else source
+            said = branch(drop(read) if how == "dropout on what is read" else read)
+            if how == "queries normed" and self.pre and not i:
+                said = self.attention(norm(x), x, x, mask=mask)
+            if how not in ("no dropout", "dropout inside", "dropout on the sum", "dropout last") and not (how == "dropout once" and i):
+                said = drop(said)
+            kept = start if how == "residual from the start" and i else x
+            if self.pre and (how == "residual normalised" or how == ("first normalised", "second normalised")[i]):
+                kept = norm(x)
+            if how == ("no residual 1", "no residual 2")[i]:
+                kept = 0.0
+            total = drop(kept + said) if how == "dropout on the sum" else kept + said
+            if self.pre:
+                x = norm(total) if how == "pre and post" else total
+            else:
+                x = {"branch normed": kept + norm(said), "input normed": norm(x) + said}.get(how, norm(total))
+                if how == "no second norm" and i:
+                    x = total
+            if how == "dropout last":
+                x = drop(x)
+        return x
+
+
+def _module(how: str) -> type[nn.Module]:
+    def __init__(self, d_model, num_heads, d_ff, norm_place="pre", dropout=0.0):
+        Block.__init__(self, d_model, num_heads, d_ff, norm_place, dropout, how)
+    return type("EncoderBlock", (Block,), {"__init__": __init__})
+
+
+def _case(g: torch.Generator, label: str, part: str, shape: tuple[int, int, int] = (2, 5, 12), heads: int = 3, mask: Tensor | None = None,
+          **init: object) -> Case:
+    parameters = block_parameters(g, shape[-1], 20)
+    return Case(label, {"init": {"d_model": shape[-1], "num_heads": heads, "d_ff": 20, **init}, "parameters": parameters,
+                        "inputs": {"x": randn(g, *shape), "mask": mask}}, part=part,
+                gradients=("x",) if "dropout" in init else ("x", *parameters), shape="(batch, token, d_model)")
+
+
+def _chance(label: str, ffn: bool = True, **init: object) -> Case:
+    """Every branch says the same number to all features, until something inside it is dropped.
+
+    Attention says 1 and the feed-forward part 4. In the post form ``ffn`` chooses which of them is looked at.
+    """
+    d, pre = WIDE, init["norm_place"] == "pre"
+    eye = torch.eye(d)
+    parameters = {name: torch.zeros_like(value) for name, value in block_parameters(generator(0), d, d).items()}
+    parameters |= {"attention.w_qkv.weight": torch.cat([0 * eye, 0 * eye, eye]), "attention.w_o.weight": eye,
+                   "linear1.weight": eye, "linear2.weight": 2 * (eye + eye.roll(1, 0)),
+                   "norm1.bias": torch.ones(d), "norm2.bias": torch.ones(d)}
+    x = torch.zeros(2, 3 if pre else 4, d)
+    if not pre:
+        parameters["norm2.weight"], parameters["norm2.bias"], x = torch.ones(d), torch.zeros(d), x + 1
+        if not ffn:
+            parameters["norm1.weight"], parameters["linear2.weight"] = torch.ones(d), 0 * eye
+    return Case(label, {"init": {"d_model": d, "num_heads": 4, "d_ff": d, "dropout": SOME, **init}, "parameters": parameters,
+                        "inputs": {"x": x, "mask": None}}, part="dropout", shape="(batch, token, d_model)")
+
+
+def left_by_chance(y: Tensor) -> Tensor:
+    """In blocks of width 64, what chance leaves as it is: how many values a token takes (5, or 3 in the post form, is "many").
+
+    In the pre form (3 tokens) also whether the largest value is the right one.
+    """
+    if y.dim() != 3 or y.shape[-1] != WIDE:
+        return y
+    pre = y.shape[1] == 3
+    rows = y.detach().double().sort(dim=-1).values
+    kinds = (rows.diff(dim=-1) > 1e-3).sum(-1).max().item() + 1
+    fits = not pre or abs(y.max().item() - 5 / (1 - SOME)) < 1e-3
+    return torch.tensor([min(kinds, 5 if pre else 3), float(fits)])
+
+
+def some_mask(g: torch.Generator, *shape: int) -> Tensor:
+    """A random mask in which no row is empty."""
+    return (torch.rand(*shape, generator=g) < 0.5) | torch.eye(shape[-1], dtype=torch.bool)
+
+
+def _evaluated(case: Case) -> Case:
+    return replace(case, args={**case.args, "mode": "eval"})
+
+
+def _draw(seed: int) -> list[Case]:
+    g = generator(seed)
+    return [
+        _case(g, "norm inside the branch: 2 sequences of 5 tokens, d_model = 12, 3 heads, d_ff = 20", "pre", norm_place="pre"),
+        _case(g, "norm after the addition", "post", norm_place="post"),
+        _case(g, "norm inside, no token may look ahead", "mask", mask=torch.ones(5, 5).tril().bool(), norm_place="pre"),
+        _case(g, "norm after the addition, a mask for each sequence", "mask", mask=some_mask(g, 2, 5, 5), norm_place="post"),
+        _case(g, "norm inside, dropout 0.999999999: nothing of the branches is left", "dropout", norm_place="pre", dropout=ALL),
+        _case(g, "norm after the addition, dropout 0.999999999", "dropout", norm_place="post", dropout=ALL),
+        _evaluated(_case(g, "the same dropout in evaluation mode, norm inside", "dropout", norm_place="pre", dropout=ALL)),
+        _evaluated(_case(g, "the same dropout in evaluation mode, norm after the addition", "dropout", norm_place="post", dropout=ALL)),
+    ]
+
+
+def _fixed() -> list[Case]:
+    g = generator(7)
+    return [_case(g, "sequences of one token, default placement", "pre", shape=(3, 1, 8), heads=2),
+            _case(g, "a single sequence of two tokens", "post", shape=(1, 2, 6), heads=1, norm_place="post"),
+            _chance("norm inside, dropout 0.25, branches that say 1 and 4 to every feature", norm_place="pre"),
+            _chance("norm after the addition, dropout 0.25, attention says 1 to every feature", ffn=False, norm_place="post"),
+            _chance("norm after the addition, dropout 0.25, the feed-forward part says 4", norm_place="post")]
+
+
+BLOCK = Exercise(
+    id="07.6", title="The encoder block", name="EncoderBlock", kind="module", stars=3, minutes=20,
+    signature="EncoderBlock(d_model, num_heads, d_ff, norm_place='pre', dropout=0.0)(x, mask=None) -> (batch, token, d_model)",
+    oracle=_oracle, reference=_module("right"), draw=_draw, fixed=_fixed, parts={"pre": 3, "post": 2, "mask": 1, "dropout": 1},
+    forbidden=("torch.nn.TransformerEncoderLayer.forward",), raw=left_by_chance,
+    compared="where dropout is left to chance, how many values a token can take is compared",
+    twins=(
+        Twin("always norm inside", _module("always pre"),
+             "The argument that places the norm has no effect: the norm always sits inside the branch."),
+        Twin("always norm after", _module("always post"),
+             "The argument that places the norm has no effect: the norm always comes after the addition."),
+        Twin("placements swapped", _module("places swapped"),
+             "“pre” is the form whose norm stands inside the branch, before its sub-layer."),
+        Twin("residual from the normalised tokens", _module("residual normalised"),
+             "In the pre form you add the branch to the normalised tokens. The stream itself is never normalised."),
+        Twin("first residual normalised", _module("first normalised"),
+             "In the pre form attention is added to the normalised tokens. The stream itself is never normalised."),
+        Twin("second residual normalised", _module("second normalised"),
+             "In the pre form the feed-forward branch is added to the normalised tokens. The stream itself is never normalised."),
+        Twin("second norm not used", _module("no second norm"), "The second LayerNorm is made and never called."),
+        Twin("only queries normalised", _module("queries normed"),
+             "Keys and values come from the tokens as they are; all three should come from the normalised ones."),
+        Twin("second residual from the input", _module("residual from the start"),
+             "The feed-forward branch is added to what the block was given. It should be added to what attention left behind."),
+        Twin("no residual around attention", _module("no residual 1"), "Attention replaces the tokens instead of adding to them."),
+        Twin("no residual around feed-forward", _module("no residual 2"),
+             "The feed-forward part replaces the tokens instead of adding to them."),
+        Twin("post form norms the branch", _module("branch normed"),
+             "In the post form the norm comes after the addition and acts on the sum."),
+        Twin("post form norms the input", _module("input normed"),
+             "In the post form you normalise before the branch is added. The norm acts on the sum."),
+        Twin("norm before and after", _module("pre and post"), "In the pre form nothing is normalised after the addition."),
+        Twin("one norm for both", _module("one norm"), "The two sub-layers have a LayerNorm each, with parameters of their own."),
+        Twin("the two norms swapped", _module("norms swapped"),
+             "The first LayerNorm goes with attention and the second with the feed-forward part."),
+        Twin("feed-forward before attention", _module("feed first"),
+             "The order of the sub-layers is the other way round: attention first."),
+        Twin("sub-layers side by side", _module("parallel"),
+             "The feed-forward part reads the block's input. It should read what attention has made of it."),
+        Twin("no activation", _module("no activation"),
+             "Two linear layers with nothing between them are one linear layer. ReLU stands between them."),
+        Twin("GELU instead of ReLU", _module("gelu"), "This block uses the activation of the original paper, ReLU."),
+        Twin("activation after the second layer", _module("late activation"),
+             "ReLU stands between the two linear layers, not behind them."),
+        Twin("two activations", _module("two activations"), "Nothing follows the second linear layer, or the branch could only ever add."),
+        Twin("feed-forward part missing", _module("no feed-forward"),
+             "The block ends after attention. A second step of the same form follows, around the feed-forward part."),
+        Twin("attention missing", _module("no attention"),
+             "The block is the feed-forward part alone. Before it comes a step of the same form, around attention."),
+        Twin("mask ignored in the pre form", _module("mask ignored, pre"),
+             "In the pre form the mask is accepted and then dropped; the post form hands it on to attention. Both have to."),
+        Twin("mask ignored in the post form", _module("mask ignored, post"),
+             "In the post form the mask is accepted and then dropped; the pre form hands it on to attention. Both have to."),
+        Twin("mask inverted in the pre form", _module("mask inverted, pre"),
+             "In the pre form True hides; the post form has it right. True means “may attend”, here as everywhere in the course."),
+        Twin("mask inverted in the post form", _module("mask inverted, post"),
+             "In the post form True hides; the pre form has it right. True means “may attend”, here as everywhere in the course."),
+        Twin("mask ignored", _module("mask ignored"), "The mask is accepted and then dropped: hand it on to attention."),
+        Twin("mask inverted", _module("mask inverted"), "True means “may attend”, here as everywhere in the course."),
+        Twin("no dropout", _module("no dropout"), "The dropout argument has no effect. It acts on what each sub-layer returns."),
+        Twin("no dropout in the pre form", _module("no dropout, pre"),
+             "In the pre form nothing is dropped. Dropout acts on what each sub-layer returns, in both forms."),
+        Twin("no dropout in the post form", _module("no dropout, post"),
+             "In the post form nothing is dropped. Dropout acts on what each sub-layer returns, in both forms."),
+        Twin("dropout in evaluation too", _module("drops in evaluation"),
+             "Your block still drops after it has been put into evaluation mode. The function of PyTorch drops always, unless it is told "
+             "whether the module is in training; so does a dropout layer that is made anew in every call."),
+        Twin("dropout after norm or addition", _module("dropout last"),
+             "Dropout comes too late: it acts on what a sub-layer says, before that is added, and before any norm of the sum."),
+        Twin("dropout after the post form's norm", _module("dropout last, post"),
+             "In the post form dropout comes after the norm. It acts on what the sub-layer says, before that is added."),
+        Twin("dropout on the sum in the pre form", _module("dropout on the sum, pre"),
+             "In the pre form dropout acts on the sum. It acts on what the sub-layer says, before it is added."),
+        Twin("dropout on the sum in the post form", _module("dropout on the sum, post"),
+             "In the post form dropout acts on the sum. It acts on what the sub-layer says, before it is added."),
+        Twin("dropout on the hidden layer too", _module("dropout inside too"),
+             "The hidden layer of the feed-forward part drops as well. Here dropout acts on what the two sub-layers return, nowhere else."),
+        Twin("dropout on the branch's input too", _module("dropout on what is read"),
+             "What a sub-layer reads is dropped as well as what it returns. Only what it returns should be."),
+        Twin("dropout on the normed tokens too", _module("dropout on what is read, pre"),
+             "In the pre form what a sub-layer reads is dropped as well as what it returns. Only what it returns should be."),
+        Twin("dropout on the block's input too", _module("dropout on the input"),
+             "The tokens that come in are dropped as well. Only what the two sub-layers return should be."),
+        Twin("dropout on attention weights too", _module("attention drops too"),
+             "Attention drops weights of its own as well. Here dropout acts on what the two sub-layers return and nowhere else."),
+        Twin("dropout on the sum", _module("dropout on the sum"),
+             "Dropout acts on what the sub-layer says, before it is added. The stream itself is left alone."),
+        Twin("dropout after attention only", _module("dropout once"), "Both sub-layers are followed by dropout; yours forgets the second."),
+        Twin("dropout inside the feed-forward part", _module("dropout inside"),
+             "Here dropout acts on what a sub-layer returns, after its last layer."),
+    ),
+)

@@ -1,0 +1,111 @@
+"""Exercise 08b.4: a step-wise decoder that starts counting anew. The oracle is one causal pass over the whole sentence."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from ...checks.exercise import Case, Exercise, Twin, generator
+from .cache import FUSED, fused, randn
+
+
+def _oracle(ids: Tensor, pieces: list[int], embedding: Tensor, table: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:
+    """The pieces do not matter."""
+    n = ids.shape[1]
+    x = torch.nn.functional.embedding(ids, embedding) + table[:n]
+    return fused((x @ w_q)[:, None], (x @ w_k)[:, None], (x @ w_v)[:, None], is_causal=True)[:, 0]
+
+
+def _stepwise(ids: Tensor, pieces: list[int], embedding: Tensor, table: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor,
+              place: str = "right", mask: str = "right", keep: str = "right") -> Tensor:
+    outputs, seen = [], 0
+    keys = values = None
+    for step, size in enumerate(pieces):
+        at = {"zero": 0, "step": step, "late": seen + 1, "early": max(seen - 1, 0), "size": step * size}.get(place, seen)
+        at = min(at, len(table) - size)
+        rows = table[seen + size - 1] if place == "last" else table[seen] if place == "same" else table[at:at + size]
+        if place == "none":
+            rows = torch.zeros_like(rows)
+        x = embedding[ids[:, seen:seen + size]] + rows
+        query, key, value = x @ w_q, x @ w_k, x @ w_v
+        old = 0 if keys is None else keys.shape[1]
+        if old and keep != "forgets":
+            key, value = torch.cat([keys, key], 1), torch.cat([values, value], 1)
+        keys, values = key, value
+        scores = query @ key.mT / math.sqrt(query.shape[-1])
+        n, m = size, key.shape[1]
+        hidden = torch.zeros(n, m, dtype=torch.bool)
+        if mask == "right":
+            hidden = torch.ones(n, m, dtype=torch.bool).triu(m - n + 1)
+        elif mask == "corner":
+            hidden = torch.ones(n, m, dtype=torch.bool).triu(1)
+        elif mask == "strict":
+            hidden = torch.ones(n, m, dtype=torch.bool).triu(m - n)
+            hidden[:, 0] = False
+        elif mask == "first only" and not old:
+            hidden = torch.ones(n, m, dtype=torch.bool).triu(1)
+        elif mask == "later only" and old:
+            hidden = torch.ones(n, m, dtype=torch.bool).triu(m - n + 1)
+        outputs.append(scores.masked_fill(hidden, -torch.inf).softmax(-1) @ value)
+        seen += size
+    return torch.cat(outputs, 1)
+
+
+def _draw(seed: int) -> list[Case]:
+    g = generator(seed)
+    args = {"ids": torch.randint(0, 11, (3, 7), generator=g), "embedding": randn(g, 11, 8), "table": randn(g, 10, 8),
+            "w_q": 0.4 * randn(g, 8, 5), "w_k": 0.4 * randn(g, 8, 5), "w_v": 0.4 * randn(g, 8, 6)}
+    names, shape = ("embedding", "w_k", "w_v"), "(batch, n, d_v)"
+    return [Case("7 tokens, one at a time", args | {"pieces": [1] * 7}, part="one at a time", gradients=names, shape=shape),
+            Case("a prompt of 3, then one at a time", args | {"pieces": [3, 1, 1, 1, 1]}, part="a prompt first", shape=shape),
+            Case("pieces of 2, 3 and 2", args | {"pieces": [2, 3, 2]}, part="later pieces", gradients=names, shape=shape)]
+
+
+def _fixed() -> list[Case]:
+    g = generator(9)
+    args = {"ids": torch.randint(0, 11, (1, 5), generator=g), "embedding": randn(g, 11, 8), "table": randn(g, 10, 8),
+            "w_q": randn(g, 8, 4), "w_k": randn(g, 8, 4), "w_v": randn(g, 8, 6)}
+    return [Case("all five tokens in a single piece", args | {"pieces": [5]}, part="a prompt first", shape="(batch, n, d_v)")]
+
+
+BUG = Exercise(
+    id="08b.4", title="Find the bugs: decoding in pieces", name="decode_in_pieces", kind="function", stars=2, minutes=12,
+    signature="decode_in_pieces(ids, pieces, embedding, table, w_q, w_k, w_v) -> (batch, n, d_v)",
+    oracle=_oracle, reference=_stepwise, draw=_draw, fixed=_fixed, forbidden=(FUSED,),
+    parts={"one at a time": 2, "a prompt first": 1, "later pieces": 1},
+    twins=(
+        Twin("still the handed-out bugs", partial(_stepwise, place="zero", mask="none"),
+             "Feed the same sentence whole and token by token, and print which row of the position table each token gets.", untouched=True),
+        Twin("only the mask mended", partial(_stepwise, place="zero"),
+             "No token reads its future any more, but every piece still begins at position 0. How many tokens came before it?"),
+        Twin("only the positions mended", partial(_stepwise, mask="none"),
+             "Positions are right now. In a piece of several tokens, though, the first still reads the last."),
+        Twin("position is the number of the piece", partial(_stepwise, place="step"),
+             "Counting pieces is counting tokens only while every piece holds one token."),
+        Twin("piece number times its size", partial(_stepwise, place="size"),
+             "That supposes all pieces before had the size of this one. Count the tokens that really came before."),
+        Twin("positions one too late", partial(_stepwise, place="late"),
+             "The first token of all stands at position 0, so a piece starts at exactly the number of tokens before it."),
+        Twin("positions one too early", partial(_stepwise, place="early"),
+             "Every piece but the first starts one position too early: its first token repeats the position of the one before."),
+        Twin("one position for the whole piece", partial(_stepwise, place="same"),
+             "All tokens of a piece get the position of its first one. Each needs the next row of the table."),
+        Twin("last position for the whole piece", partial(_stepwise, place="last"),
+             "All tokens of a piece get the position of its last one. That is right for pieces of one token only."),
+        Twin("positions left out", partial(_stepwise, place="none"),
+             "Without positions the pieces cannot disagree about them, but neither does the decoder know any order."),
+        Twin("mask counted from the corner", partial(_stepwise, mask="corner"),
+             "The triangle starts at the first key of all, so that new tokens lose most of the cache. Shift it by what is cached."),
+        Twin("a token hidden from itself", partial(_stepwise, mask="strict"),
+             "The triangle includes the diagonal: every token may read its own key."),
+        Twin("mask for the first piece only", partial(_stepwise, mask="first only"),
+             "The prompt is masked now. A later piece of several tokens has a future of its own to be hidden."),
+        Twin("mask for later pieces only", partial(_stepwise, mask="later only"),
+             "Later pieces are masked, but the first one, the prompt, still reads ahead."),
+        Twin("cache dropped", partial(_stepwise, keep="forgets"),
+             "Each piece now sees only itself: the keys and values of the earlier pieces must stay in the sum."),
+    ),
+)

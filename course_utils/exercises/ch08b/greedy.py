@@ -1,0 +1,127 @@
+"""Exercise 08b.1: greedy decoding on a step function. The oracle decodes row by row with Python lists."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from ...checks.exercise import Case, Exercise, Registered, Twin, generator
+from .callables import BOS, EOS, PAD
+
+
+def _oracle(step, start: Tensor, eos: int, pad: int, max_new: int) -> Tensor:
+    """Every row writes its own list; the step function needs them all, so all are handed over each time."""
+    step = step if callable(step) else _callable(step)
+    rows = [list(row) for row in start.tolist()]
+    width, ended = start.shape[1], [False] * len(rows)
+    for _ in range(max_new):
+        scores = step(torch.tensor(rows)).tolist()
+        for i, row in enumerate(rows):
+            row.append(pad if ended[i] else max(range(len(scores[i])), key=scores[i].__getitem__))
+            ended[i] = ended[i] or row[-1] == eos
+        if all(ended):
+            break
+    return torch.tensor([row[width:] for row in rows])
+
+
+def _callable(step: Registered):
+    from ...checks.exercise import CALLABLES
+
+    return CALLABLES[step.name]
+
+
+def _greedy(step, start: Tensor, eos: int, pad: int, max_new: int, how: str = "right") -> Tensor:
+    tokens, width = start, start.shape[1]
+    done = torch.zeros(len(start), dtype=torch.bool)
+    if how == "given counts from the start":
+        done = (start == eos).any(1)
+    for _ in range(max_new + {"one more": 1, "one less": -1}.get(how, 0)):
+        scores = step(tokens[:, -1:] if how == "last" else tokens)
+        if how == "left out" and not done.all():
+            scores = scores.clone()
+            scores[~done] = step(tokens[~done])
+        token = scores.argmin(-1) if how == "smallest" else scores.argmax(-1)
+        if how == "sampled":
+            token = torch.multinomial(scores.softmax(-1), 1, generator=generator(int(tokens.sum())))[:, 0]
+        if how == "eos fills":
+            token = token.masked_fill(done, eos)
+        elif how != "goes on":
+            token = token.masked_fill(done, pad)
+        tokens = torch.cat([tokens, token[:, None]], 1)
+        ended = (tokens == eos).any(1) if how == "given counts" else token == eos
+        done = ended if how == "forgets" else done | ended
+        if how == "first" and done.any() or how not in ("never stops", "first") and done.all():
+            break
+    output = tokens if how == "with start" else tokens[:, width:]
+    return output.masked_fill(output == eos, pad) if how == "cut" else output
+
+
+def _reference(step, start: Tensor, eos: int, pad: int, max_new: int) -> Tensor:
+    if max_new < 1:
+        raise ValueError(f"max_new={max_new} must be at least 1")
+    return _greedy(step, start, eos, pad, max_new)
+
+
+def _draw(seed: int) -> list[Case]:
+    g = generator(seed)
+    base = {"step": Registered("story"), "eos": EOS, "pad": PAD, "max_new": 9}
+    start = torch.randint(3, 7, (6, 1), generator=g)
+    return [Case("6 sentences of different lengths", base | {"start": start}, part="values", shape="(batch, at most max_new)"),
+            Case("after two given tokens", base | {"start": torch.randint(3, 7, (5, 2), generator=g)},
+                 part="values", shape="(batch, at most max_new)"),
+            Case("a model that reads 4 tokens, max_new 4", base | {"step": Registered("short_story"), "max_new": 4, "start": start[:3]},
+                 part="values", shape="(batch, at most max_new)"),
+            Case("row i ends with its token i + 1", base | {"step": Registered("stutter"), "start": start[:4]}, part="the end",
+                 shape="(batch, at most max_new)")]
+
+
+def _fixed() -> list[Case]:
+    base = {"step": Registered("stutter"), "eos": EOS, "pad": PAD, "max_new": 6, "start": torch.tensor([[BOS]])}
+    return [Case("a single sentence that ends at once", base, part="the end", shape="(batch, at most max_new)"),
+            Case("three sentences, the longest ends before max_new", base | {"start": torch.tensor([[BOS]] * 3)}, part="the end",
+                 shape="(batch, at most max_new)"),
+            Case("the end token is the given token", base | {"start": torch.tensor([[EOS], [EOS]]), "step": Registered("story")},
+                 part="the end", shape="(batch, at most max_new)"),
+            Case("max_new = 0", base | {"max_new": 0}, part="bad input", rejects=ValueError, mentions=("0",))]
+
+
+GREEDY = Exercise(
+    id="08b.1", title="Greedy decoding", name="greedy_decode", kind="function", stars=1, minutes=10,
+    signature="greedy_decode(step, start, eos, pad, max_new) -> ids (batch, at most max_new)",
+    oracle=_oracle, reference=_reference, draw=_draw, fixed=_fixed, parts={"values": 2, "the end": 2, "bad input": 1},
+    forbidden=("course_utils.training.decoding.greedy",),
+    twins=(
+        Twin("ended rows go on talking", partial(_greedy, how="goes on"),
+             "After its end token a row still receives what the model proposes. Remember which rows have ended and give those padding."),
+        Twin("ended rows filled with the end token", partial(_greedy, how="eos fills"),
+             "A row ends once. What stands behind its end token is padding, so that lengths can be counted."),
+        Twin("end token removed", partial(_greedy, how="cut"),
+             "The end token belongs to the sentence: without it nobody can tell a finished sentence from one that was cut off."),
+        Twin("start token returned as well", partial(_greedy, how="with start"),
+             "The given tokens were not written by the model. Return what comes behind them."),
+        Twin("stops when the first row ends", partial(_greedy, how="first"),
+             "One short sentence ends the decoding for the whole batch. Go on until every row has ended."),
+        Twin("never stops early", partial(_greedy, how="never stops"),
+             "All rows have ended and the loop still asks the model: columns of nothing but padding, paid for with full steps."),
+        Twin("ended rows are forgotten", partial(_greedy, how="forgets"),
+             "You remember only which rows ended in this very step. In the next one they count as running again: the ended rows must be "
+             "collected."),
+        Twin("a given end token counts", partial(_greedy, how="given counts"),
+             "You look for the end token in everything, the given tokens included. Some models start every sentence with it."),
+        Twin("given end token ends at once", partial(_greedy, how="given counts from the start"),
+             "Rows that are given an end token count as ended before they have said anything. Only what the model writes can end a row."),
+        Twin("ended rows not handed over", partial(_greedy, how="left out"),
+             "You ask the model about the unfinished rows alone. Row i belongs to sentence i: without the others the rows get mixed up."),
+        Twin("one step too many", partial(_greedy, how="one more"),
+             "The loop asks the model once more than max_new says; a model with a fixed number of positions then stops with an error."),
+        Twin("one step too few", partial(_greedy, how="one less"), "A sentence may have max_new tokens; yours stop one short of that."),
+        Twin("only the last token handed over", partial(_greedy, how="last"),
+             "Without a cache the model knows nothing of the earlier tokens unless it gets all of them, every time."),
+        Twin("least probable token taken", partial(_greedy, how="smallest"), "You take the smallest score of each row instead of the "
+             "largest one."),
+        Twin("sampled instead of the best", partial(_greedy, how="sampled"),
+             "Greedy decoding has nothing random in it: each row takes the token with the highest score."),
+    ),
+)

@@ -1,0 +1,143 @@
+"""Exercise 09.5: the loss of the selected tokens alone. The oracle walks over single tokens in double precision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from ...checks.exercise import Case, Exercise, Registered, Twin, generator
+from .callables import VOCAB, toy_head
+from .common import IGNORED, integers, randn
+
+
+def _oracle(hidden: Tensor, labels: Tensor, head: Callable) -> tuple[Tensor, Tensor]:
+    total, rows = hidden.sum().double() * 0, []
+    for b in range(len(labels)):
+        for t in range(labels.shape[1]):
+            if labels[b, t] != IGNORED:
+                rows.append(toy_head(hidden[b, t][None])[0])
+                total = total + torch.logsumexp(rows[-1].double(), 0) - rows[-1][labels[b, t]].double()
+    logits = torch.stack(rows) if rows else hidden.new_zeros(0, VOCAB)
+    return (total / max(len(rows), 1)).float(), logits
+
+
+def _loss(hidden: Tensor, labels: Tensor, head: Callable, how: str = "right") -> tuple[Tensor, Tensor]:
+    chosen = labels != IGNORED
+    match how:
+        case "zero is ignored":
+            chosen = chosen & (labels != 0)
+        case "shifted":
+            chosen = torch.cat([chosen[:, 1:], chosen[:, :1]], 1)
+        case "inverted":
+            chosen = ~chosen
+    wanted = labels[labels != IGNORED] if how in ("shifted", "sorted") else labels[chosen]
+    rows = hidden[chosen]
+    if how == "all rows":
+        logits = head(hidden.flatten(0, 1))
+        log_p = torch.log_softmax(logits, -1)
+        picked = -log_p[chosen.flatten(), wanted]
+        return (picked.sum() / max(len(picked), 1)) + 0 * logits.sum(), logits
+    if how == "inverted":
+        wanted = wanted.clamp_min(0)
+    if how == "columns":  # gathers in the order of positions, not of sentences
+        rows, wanted = hidden.transpose(0, 1)[chosen.T], labels.T[chosen.T]
+    if how == "sorted":
+        rows = rows.flip(0)
+    if how == "first":
+        keep = chosen.cumsum(1).eq(1) & chosen
+        rows, wanted = hidden[keep], labels[keep]
+    logits = head(rows.detach() if how == "cut" else rows)
+    if how == "softmax first":
+        logits = torch.softmax(logits, -1)
+    scores = torch.softmax(logits, -1) if how == "twice" else logits
+    log_p = torch.log_softmax(scores, 0 if how == "axis" else -1) if how != "raw" else scores
+    losses = -log_p[torch.arange(len(wanted)), wanted]
+    match how:
+        case "nan":
+            return losses.mean(), logits
+        case "sum":
+            return losses.sum(), logits
+        case "all tokens":
+            return losses.sum() / labels.numel(), logits
+        case "by sentence":
+            counts = chosen.sum(1)
+            parts = [part.mean() for part in losses.split(counts.tolist()) if len(part)]
+            return (torch.stack(parts).mean() if parts else logits.sum()), logits
+        case "by batch":
+            return losses.sum() / len(labels), logits
+        case "sign":
+            losses = -losses
+        case "bits":
+            losses = losses / math.log(2)
+        case "probabilities":
+            return losses.sum() / max(len(losses), 1), torch.softmax(logits, -1)
+        case "each":
+            return losses, logits
+    return losses.sum() / max(len(losses), 1), logits
+
+
+def _args(g: torch.Generator, batch: int, n: int, counts: list[int], d: int = 6) -> dict:
+    labels = torch.full((batch, n), IGNORED)
+    for row, count in zip(labels, counts, strict=True):
+        row[torch.randperm(n, generator=g)[:count]] = integers(g, 1, VOCAB, count)
+    if counts[0]:
+        labels[0, (labels[0] != IGNORED).nonzero()[0, 0]] = 0  # an id like any other
+    return {"hidden": randn(g, batch, n, d), "labels": labels, "head": Registered("toy_head")}
+
+
+def _draw(seed: int) -> list[Case]:
+    g = generator(seed)
+    return [Case("2 inputs of 7 tokens, 2 and 4 of them selected", _args(g, 2, 7, [2, 4]), gradients=("hidden",), shape="()"),
+            Case("3 inputs of 9 tokens, 4, 0 and 1 of them selected", _args(g, 3, 9, [4, 0, 1], 5), gradients=("hidden",), shape="()")]
+
+
+def _fixed() -> list[Case]:
+    g = generator(9)
+    return [Case("a single selected token", _args(g, 1, 4, [1]), gradients=("hidden",), shape="()"),
+            Case("nothing is selected", _args(g, 2, 5, [0, 0]), part="nothing selected", shape="()")]
+
+
+def _twin(name: str, how: str, hint: str) -> Twin:
+    return Twin(name, partial(_loss, how=how), hint)
+
+
+LOSS = Exercise(
+    id="09.5", title="The loss of the selected tokens", name="masked_loss", kind="function", stars=2, minutes=10,
+    signature="masked_loss(hidden, labels, head) -> loss (), logits (selected, vocab)", oracle=_oracle, reference=_loss, draw=_draw,
+    fixed=_fixed, parts={"values": 3, "nothing selected": 1}, outputs=("loss", "logits"),
+    forbidden=("course_utils.models.bert.BertForPretraining.loss",),
+    twins=(
+        _twin("every token goes through the head", "all rows",
+              "Your logits have a row for each token. Pick the hidden states of the selected tokens first, and spare the rest the head."),
+        _twin("id 0 is ignored as well", "zero is ignored", "Zero is an id like any other here; one negative number alone means ignored."),
+        _twin("neighbours picked", "shifted",
+              "You pick the hidden state beside the selected token. In a masked model each token is asked at its own place, nothing "
+              "shifts."),
+        _twin("the unselected are picked", "inverted", "You pick the places that are to be ignored."),
+        _twin("only the first of each input", "first", "An input may have several selected tokens, and each of them counts."),
+        _twin("gathered by position", "columns",
+              "The rows are in another order: take the inputs one after the other, and their tokens from left to right."),
+        _twin("states and labels in different order", "sorted",
+              "Each label must meet the hidden state of its own place; yours meet in another order."),
+        _twin("no gradient", "cut", "The numbers are right, but nothing flows back to the hidden states."),
+        _twin("softmax taken twice", "twice", "The cross-entropy does the softmax itself; you hand it probabilities."),
+        _twin("softmax before the cross-entropy", "softmax first",
+              "The cross-entropy does the softmax itself; you hand it probabilities, and return them where logits are asked for."),
+        _twin("no softmax", "raw", "Logits are not log-probabilities yet: a log-softmax over the vocabulary is missing."),
+        _twin("softmax over the selected tokens", "axis", "The probabilities of one token sum to 1 over the vocabulary, the last axis."),
+        _twin("mean over nothing", "nan",
+              "When nothing is selected the mean divides nothing by nothing. The docstring asks for 0 in that case."),
+        _twin("sum instead of mean", "sum", "The losses are added up. A mean does not grow with the number of selected tokens."),
+        _twin("divided by all tokens", "all tokens", "The sum is divided by the number of all tokens, not by that of the selected ones."),
+        _twin("mean of the inputs' means", "by sentence", "Each input counts alike in yours. Here each selected token counts alike."),
+        _twin("divided by the inputs", "by batch", "The sum is divided by the number of inputs, not by that of selected tokens."),
+        _twin("sign lost", "sign", "A loss falls when the right token grows more probable; yours rises."),
+        _twin("bits instead of nats", "bits", "The logarithm here is the natural one, not that to the base 2."),
+        _twin("probabilities returned", "probabilities", "The second result is the logits themselves, before any softmax."),
+        _twin("one loss for each token", "each", "The first result is one number, the mean of the losses you return."),
+    ),
+)

@@ -1,0 +1,188 @@
+"""Exercises 10.1 and 10.2: what a task adds to BERT, and a classifier with three faults in the code that is handed out."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ...checks.exercise import Case, Exercise, Twin, generator
+from ...models.bert import BASE, Bert, SequenceClassifier, SpanClassifier, TokenClassifier, freeze
+
+NAMES = ("output layer for 2 classes", "output layer for 9 tags", "output layer for start and end",
+         "the whole 2-class model, pooler included", "trained when embeddings and 11 of 12 blocks are frozen, 2 classes")
+
+
+def _count(module: nn.Module, trained: bool = False) -> int:
+    return sum(p.numel() for p in module.parameters() if p.requires_grad or not trained)
+
+
+def _measure() -> dict[str, int]:
+    """Counted on modules of BERT-base, not by formula."""
+    with torch.device("meta"):
+        body = Bert(BASE)
+        pair, tags, span = SequenceClassifier(body, 2), TokenClassifier(body, 9), SpanClassifier(body)
+        whole = _count(pair)
+        freeze(body, 11)
+        return dict(zip(NAMES, (_count(pair.output), _count(tags.output), _count(span.output), whole, _count(pair, trained=True)),
+                        strict=True))
+
+
+RIGHT = _measure()
+D = BASE.d_model
+BLOCK, POOLER, TABLES = 12 * D * D + 13 * D, D * D + D, (BASE.vocab_size + BASE.max_len + 2) * D + 2 * D
+
+
+def _changed(*changes: int) -> dict[str, int]:
+    """``RIGHT`` with something added to each number."""
+    return {name: value + change for (name, value), change in zip(RIGHT.items(), changes, strict=True)}
+
+
+WEIGHTS = Exercise(
+    id="10.1", title="Predict: what a task adds", name="prediction_of_heads", kind="value", stars=1, minutes=8,
+    signature="prediction_of_heads: dict of 5 numbers", oracle=_measure, reference=RIGHT, parts={"values": 3}, rtol=0.0, atol=0.5,
+    draw=lambda seed: [Case("your five numbers", {})],
+    twins=(
+        Twin("biases of the output layers forgotten", _changed(-2, -9, -2, -2, -2),
+             "A linear layer has a bias for each of its outputs, here for each label."),
+        Twin("start and end without biases", _changed(0, 0, -2, 0, 0),
+             "The paper draws two vectors. In code they are the two rows of one linear layer, and it has a bias for each."),
+        Twin("one output for two classes", _changed(-D - 1, 0, 0, -D - 1, -D - 1),
+             "Two classes get two scores here, one each: the same layer serves three classes as well."),
+        Twin("start and end share a vector", _changed(0, 0, -D - 1, 0, 0),
+             "Where an answer starts and where it ends are two questions: there are two learned vectors."),
+        Twin("start, end and other", _changed(0, 0, D + 1, 0, 0),
+             "Tokens are not sorted into three classes. There are two scores a token, one for the start and one for the end."),
+        Twin("an output layer for each position", _changed(0, 511 * (9 * D + 9), 0, 0, 0),
+             "All positions share one output layer, just as they share the blocks below."),
+        Twin("pooler forgotten", _changed(0, 0, 0, -POOLER, -POOLER),
+             "The vector of the first token goes through one more layer with a tanh, the pooler, before it is classified."),
+        Twin("pooler taken for frozen", _changed(0, 0, 0, 0, -POOLER),
+             "What is frozen is named in the entry: embeddings and eleven blocks. The pooler is neither."),
+        Twin("the pooler's biases forgotten", _changed(0, 0, 0, 0, -D),
+             "The pooler is a linear layer as well, with a bias for each of its outputs."),
+        Twin("output layer taken for frozen", _changed(0, 0, 0, 0, -2 * D - 2),
+             "The output layer is new and starts at random: it is trained whatever else is frozen."),
+        Twin("all twelve blocks frozen", _changed(0, 0, 0, 0, -BLOCK),
+             "Eleven of twelve blocks are frozen. The last one is trained together with what stands on top of it."),
+        Twin("eleven blocks trained", _changed(0, 0, 0, 0, 10 * BLOCK),
+             "Eleven is the number of blocks that are frozen; a single one is left to train."),
+        Twin("pooler counted twice", _changed(0, 0, 0, POOLER, 0),
+             "The size of the body is given with the pooler. Only the output layer is still to be added."),
+        Twin("only the head is trained", _changed(0, 0, 0, 0, -BLOCK - POOLER),
+             "One of the twelve blocks is left to train, and with it the pooler."),
+        Twin("frozen and trained exchanged", _changed(0, 0, 0, 0, RIGHT[NAMES[3]] - 2 * RIGHT[NAMES[4]]),
+             "You have counted what is frozen. The rest of the model is asked for."),
+        Twin("embeddings trained too", _changed(0, 0, 0, 0, TABLES),
+             "The embeddings are frozen in this entry; they are more than a fifth of the model."),
+        Twin("head left out of the whole", _changed(0, 0, 0, -2 * D - 2, 0),
+             "You name the size of the body. The whole model has its output layer on top."),
+    ),
+)
+
+
+def _oracle(init: dict, parameters: dict, inputs: dict, mode: str = "train") -> Tensor:
+    p, hidden = parameters, inputs["hidden"]
+    kept = 0.0 if init["dropout"] == 1 and mode == "train" else 1.0  # the cases drop nothing or everything
+    first = torch.einsum("bd,ed->be", hidden.select(1, 0), p["pooler.weight"]) + p["pooler.bias"]
+    return torch.einsum("bd,ed->be", kept * torch.tanh(first), p["output.weight"]) + p["output.bias"]
+
+
+class Head(nn.Module):
+    """The classifier with a switch for each fault; ``how`` is a set of words."""
+
+    def __init__(self, d_model: int, num_labels: int, dropout: float, how: frozenset[str] = frozenset()):
+        super().__init__()
+        self.pooler, self.output = nn.Linear(d_model, d_model), nn.Linear(d_model, num_labels)
+        self.rate, self.how = dropout, how
+
+    def _drop(self, x: Tensor, place: str) -> Tensor:
+        chosen = next(iter(self.how & {"before", "after", "never"}), "between")
+        if chosen != place:
+            return x
+        return F.dropout(x, self.rate, not self.training if "turned round" in self.how else self.training or "always" in self.how)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        how = self.how
+        x = (hidden[:, -1] if "last" in how else hidden[:, 1] if "second" in how else hidden.mean(1) if "mean" in how
+             else hidden.amax(1) if "max" in how else hidden if "all" in how else hidden[:, 0])
+        x = self._drop(x, "before")
+        x = x if "no pooler" in how else self.pooler(x)
+        squash = torch.relu if "relu" in how else torch.sigmoid if "sigmoid" in how else F.gelu if "gelu" in how else torch.tanh
+        x = x if "no tanh" in how or "no pooler" in how else squash(x)
+        scores = self._drop(self.output(self._drop(x, "between")), "after")
+        scores = torch.tanh(scores) if "tanh at the end" in how else scores
+        if "label" in how:
+            return scores.argmax(-1)
+        if "sigmoid at the end" in how:
+            return torch.sigmoid(scores)
+        return torch.softmax(scores, -1) if "softmax" in how else torch.log_softmax(scores, -1) if "log" in how else scores
+
+
+def _module(*how: str) -> type[nn.Module]:
+    def __init__(self, d_model, num_labels, dropout):
+        Head.__init__(self, d_model, num_labels, dropout, frozenset(how))
+    return type("Classifier", (Head,), {"__init__": __init__})
+
+
+def _case(g: torch.Generator, label: str, part: str, dropout: float, mode: str, batch: int = 4, n: int = 6, d: int = 5,
+          labels: int = 3) -> Case:
+    def randn(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=g)
+
+    parameters = {"pooler.weight": 0.5 * randn(d, d), "pooler.bias": 0.5 * randn(d), "output.weight": 0.7 * randn(labels, d),
+                  "output.bias": 0.5 * randn(labels)}
+    args = {"init": {"d_model": d, "num_labels": labels, "dropout": dropout}, "parameters": parameters,
+            "inputs": {"hidden": randn(batch, n, d)}}
+    return Case(label, args | ({"mode": mode} if mode == "eval" else {}), part=part, shape="(batch, num_labels)",
+                gradients=("hidden", *parameters) if dropout < 1 else ())
+
+
+def _draw(seed: int) -> list[Case]:
+    g = generator(seed)
+    return [_case(g, "no dropout: 4 sentences of 6 tokens, d_model = 5, 3 labels", "values", 0.0, "train"),
+            _case(g, "evaluation mode, where dropout = 1 drops nothing", "evaluation", 1.0, "eval", batch=3, n=7, d=4, labels=2),
+            _case(g, "training mode, a dropout of 1 drops everything", "dropout", 1.0, "train", batch=2, n=3, d=6, labels=4)]
+
+
+CLASSIFIER = Exercise(
+    id="10.2", title="Find the bugs: a classifier", name="Classifier", kind="module", stars=2, minutes=10,
+    signature="Classifier(d_model, num_labels, dropout)(hidden) -> (batch, num_labels)", oracle=_oracle, reference=_module(),
+    draw=_draw, parts={"values": 2, "evaluation": 1, "dropout": 1},
+    twins=(
+        Twin("still the handed-out faults", _module("last", "always", "softmax"),
+             "Compare three things with the docstring: which token is read, when numbers are dropped, and what is returned.",
+             untouched=True),
+        Twin("the last token is read", _module("last"),
+             "The class token stands at the front of the sentence. The last one may even be padding."),
+        Twin("dropout in evaluation", _module("always"),
+             "Two calls in evaluation mode differ: the function drops numbers unless it is told the mode."),
+        Twin("softmax at the end", _module("softmax"), "Scores are asked for; the softmax is part of the loss."),
+        Twin("log-softmax at the end", _module("log"), "Plain scores are asked for; the logarithm of the softmax belongs to the loss."),
+        Twin("sigmoid at the end", _module("sigmoid at the end"), "Plain scores are asked for; no function squashes them."),
+        Twin("a label instead of scores", _module("label"),
+             "You choose the best label already. The loss needs a score for every label, and a choice has no gradient."),
+        Twin("the second token is read", _module("second"), "Counting starts at 0: the class token is the very first one."),
+        Twin("mean of all tokens", _module("mean"), "This head reads one token, the first, and not the mean of them all."),
+        Twin("largest of all tokens", _module("max"), "This head reads one token; nothing is taken over the sentence."),
+        Twin("a score for every token", _module("all"), "One row of scores a sentence is asked for, from its first token."),
+        Twin("pooler skipped", _module("no pooler"),
+             "The first token's vector goes through the pooler and its tanh before the output layer."),
+        Twin("tanh forgotten", _module("no tanh"), "Without its tanh the pooler and the output layer together are one linear layer."),
+        Twin("ReLU in the pooler", _module("relu"), "The pooler was pre-trained with tanh; another function would meet strange numbers."),
+        Twin("GELU in the pooler", _module("gelu"), "GELU belongs into the feed-forward layers of BERT's blocks; the pooler has a tanh."),
+        Twin("sigmoid in the pooler", _module("sigmoid"), "The pooler squashes to the range from minus one to one, not from zero to one."),
+        Twin("tanh at the end", _module("tanh at the end"), "The scores are not squashed; the tanh belongs to the pooler alone."),
+        Twin("dropout on the scores", _module("after"), "What is dropped are features before the output layer, never scores of labels."),
+        Twin("dropout before the pooler", _module("before"), "Dropout stands between the pooler and the output layer."),
+        Twin("dropout the wrong way round", _module("turned round"),
+             "You drop in evaluation and keep everything in training; it has to be the other way round."),
+        Twin("dropout removed", _module("never"), "In training nothing is dropped any more. Only evaluation goes without dropout."),
+        Twin("only the token repaired", _module("always", "softmax"),
+             "The first token is read now. Look at the mode in which numbers are dropped, and at what is returned."),
+        Twin("only the dropout repaired", _module("last", "softmax"),
+             "Dropout obeys the mode now. Look at which token is read, and at what is returned."),
+        Twin("only the scores repaired", _module("last", "always"),
+             "Scores come out now. Look at which token is read, and at the mode in which numbers are dropped."),
+    ),
+)

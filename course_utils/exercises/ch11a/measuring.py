@@ -1,0 +1,168 @@
+"""Exercise 11a.6: bits per character over windows. The oracle scores token by token, each from a prefix of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ...checks.exercise import Case, Exercise, Registered, Twin, generator
+from .callables import VOCAB, causal_logits
+from .windows import IGNORED, cut
+
+
+def _oracle(logits_of: Callable, ids: Tensor, size: int, stride: int, characters: int) -> float:
+    bits = 0.0
+    for place in range(1, len(ids)):
+        window = max(0, -((size - place) // stride))  # the first one that reaches this token
+        row = causal_logits(ids[None, window * stride:place])[0, -1].double()
+        bits -= math.log2(row.softmax(0)[ids[place]].item())
+    return bits / characters
+
+
+def _bits(logits_of: Callable, ids: Tensor, size: int, stride: int, characters: int, how: str = "right") -> float:
+    forms = {"side by side": "no stride", "last dropped": "drop last", "itself": "not shifted", "inside": "no target across"}
+    if how == "every token":
+        stride = 1
+    if how == "at once":
+        size = stride = len(ids)
+    inputs, targets = cut(ids, size, stride, forms.get(how, "right"))
+    if how == "side by side":
+        stride = size
+    known = torch.zeros_like(targets, dtype=torch.bool)
+    match how:
+        case "all counted" | "shared out":
+            pass
+        case "first part lost":
+            known[:, :size - stride] = True
+        case "least context":
+            known[:-1, stride:] = True
+        case "one more":
+            known[1:, :max(0, size - stride - 1)] = True
+        case "one less":
+            known[1:, :size - stride + 1] = True
+        case "last row":
+            known[:, :-1] = True
+        case "first window":
+            known[1:] = True
+        case _:
+            known[1:, :size - stride] = True
+    targets = targets.masked_fill(known, IGNORED)
+    real = targets != IGNORED
+    if how == "filling scored":
+        real, targets = ~known, targets.clamp_min(0)
+    losses = F.cross_entropy(logits_of(inputs).flatten(0, 1), targets.flatten(), reduction="none", ignore_index=IGNORED).view_as(targets)
+    total = (losses * real).sum()
+    count = real.sum()
+    if how == "means":
+        total = ((losses * real).sum(1) / real.sum(1)).mean() * count
+    if how == "all tokens":
+        total = total / count * len(ids)
+    if how == "shared out":
+        total = total / count * (len(ids) - 1)
+    bits = (total / math.log(2)).item()
+    match how:
+        case "nats":
+            return total.item() / characters
+        case "factor":
+            return total.item() * math.log(2) / characters
+        case "decimal":
+            return total.item() / math.log(10) / characters
+        case "sum":
+            return bits
+        case "mean":
+            return bits / count.item() / characters
+        case "inverse":
+            return characters / bits
+        case "tokens":
+            return bits / count.item()
+        case "nats a token":
+            return (total / count).item()
+        case "times characters":
+            return bits / count.item() * characters / len(ids)
+        case "perplexity":
+            return math.exp(total.item() / count.item())
+        case "sign":
+            return -bits / characters
+    return bits / characters
+
+
+def _case(g: torch.Generator, n: int, size: int, stride: int, characters: int, part: str) -> Case:
+    return Case(f"{n} tokens, {characters} characters, windows of {size}, stride {stride}",
+                {"logits_of": Registered("causal_logits"), "ids": torch.randint(0, VOCAB, (n,), generator=g), "size": size,
+                 "stride": stride, "characters": characters}, part=part)
+
+
+def _draw(seed: int) -> list[Case]:
+    g = generator(seed)
+    return [_case(g, 13, 4, 4, 31, "side by side"), _case(g, 16, 6, 6, 47, "a short window"), _case(g, 14, 5, 2, 37, "overlapping"),
+            _case(g, 17, 7, 3, 41, "overlapping")]
+
+
+def _fixed() -> list[Case]:
+    g = generator(6)
+    return [_case(g, 4, 9, 3, 10, "edges"), _case(g, 2, 5, 5, 3, "edges"), _case(g, 9, 4, 1, 25, "edges")]
+
+
+BITS = Exercise(
+    id="11a.6", title="Bits per character", name="bits_per_character", kind="function", stars=2, minutes=12,
+    signature="bits_per_character(logits_of, ids, size, stride, characters) -> number", oracle=_oracle, reference=_bits, draw=_draw,
+    fixed=_fixed, parts={"side by side": 1, "a short window": 1, "overlapping": 2, "edges": 1},
+    twins=(
+        Twin("nats instead of bits", partial(_bits, how="nats"), "A loss is in nats. A bit is smaller: how many nats does one bit hold?"),
+        Twin("multiplied by the logarithm of 2", partial(_bits, how="factor"),
+             "A bit is less than a nat, so the same surprise counts more bits than nats. Yours counts fewer."),
+        Twin("logarithm to the base 10", partial(_bits, how="decimal"), "Bits are logarithms to the base 2, not to the base 10."),
+        Twin("bits of the whole text", partial(_bits, how="sum"), "That is what the whole text costs. Share it out among its characters."),
+        Twin("bits per token", partial(_bits, how="tokens"),
+             "You divide by the number of tokens, which depends on the tokenizer. The characters do not."),
+        Twin("nats per token", partial(_bits, how="nats a token"),
+             "That is the mean loss of a token. From nats to bits, and from tokens to characters, two steps are missing."),
+        Twin("multiplied by the characters per token", partial(_bits, how="times characters"),
+             "Long tokens make the bits of a character fewer: divide by the characters that a token stands for."),
+        Twin("mean loss divided by the characters", partial(_bits, how="mean"),
+             "The loss you divide is a mean over the tokens, so two divisions are one too many. The text costs the sum."),
+        Twin("characters per bit", partial(_bits, how="inverse"),
+             "That is how many characters one bit pays for. The bits that one character costs are asked for."),
+        Twin("perplexity returned", partial(_bits, how="perplexity"),
+             "That is the perplexity of a token, which depends on the tokenizer. Logarithms are added up here, not undone."),
+        Twin("sign lost", partial(_bits, how="sign"), "Bits are a cost and positive; your number is below zero."),
+        Twin("overlap counted twice", partial(_bits, how="all counted"),
+             "Tokens in two windows are counted twice. A text has each token once: score only what no earlier window has scored."),
+        Twin("overlap averaged", partial(_bits, how="shared out"),
+             "You average over all windows, so tokens in two of them weigh double. Only the score from the earlier window counts."),
+        Twin("windows side by side", partial(_bits, how="side by side"),
+             "Your windows do not overlap, so that many tokens are guessed from little. Each begins a stride after the one before."),
+        Twin("a window for every token", partial(_bits, how="every token"),
+             "You move on by one token at a time, so each gets the longest context. The stride says how far a window moves."),
+        Twin("the whole text at once", partial(_bits, how="at once"),
+             "You hand over the whole text. The model reads no more than the size of a window; a real one would refuse."),
+        Twin("head of the first window lost", partial(_bits, how="first part lost"),
+             "In the first window nothing has been scored before, so all its targets count. Yours are cut in every window."),
+        Twin("least context kept", partial(_bits, how="least context"),
+             "You score the beginning of each window, where the model has read least. The end is what is new in it."),
+        Twin("one token scored twice a window", partial(_bits, how="one more"),
+             "The last target of a window is counted again in the next: your cut is one place too early."),
+        Twin("one token lost a window", partial(_bits, how="one less"),
+             "One token between two windows is never scored: your cut is one place too late."),
+        Twin("only the last row of each window", partial(_bits, how="last row"),
+             "Every row of the output names a token. Yours scores the last one of each window alone."),
+        Twin("only the first window", partial(_bits, how="first window"), "The text is longer than one window; the others count as well."),
+        Twin("last short window dropped", partial(_bits, how="last dropped"),
+             "The tokens at the end of the text are never scored: the last window may be short."),
+        Twin("filling scored", partial(_bits, how="filling scored"),
+             "Places behind the end of the text are counted as if a token stood there. They are to be left out."),
+        Twin("mean of the windows' means", partial(_bits, how="means"),
+             "Each window weighs the same in yours, also the short one. Each token should weigh the same: add up first."),
+        Twin("first token counted", partial(_bits, how="all tokens"),
+             "You multiply a mean by the number of all tokens. The first one has nothing before it and is not scored."),
+        Twin("each token names itself", partial(_bits, how="itself"),
+             "Row t has read token t. It is scored on the token after it."),
+        Twin("last row of each window unused", partial(_bits, how="inside"),
+             "The last row of a window names the first token behind it. Without it a token is lost in every window."),
+    ),
+)

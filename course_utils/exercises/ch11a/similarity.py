@@ -1,0 +1,146 @@
+"""Exercise 11a.8: GPT-1's similarity head. The oracle reads pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from ...checks.exercise import Case, Exercise, Registered, Twin, generator
+from .callables import VOCAB, WIDTH, causal_reader
+
+START, DELIMITER, EXTRACT = VOCAB - 3, VOCAB - 2, VOCAB - 1
+
+
+def _oracle(read: Callable, a: Tensor, b: Tensor, start: int, delimiter: int, extract: int, weight: Tensor, bias: Tensor) -> Tensor:
+    rows = []
+    for one, other in zip(a.tolist(), b.tolist(), strict=True):
+        ends = [causal_reader(torch.tensor([[start, *x, delimiter, *y, extract]]))[0, -1] for x, y in ((one, other), (other, one))]
+        rows.append(weight @ (ends[0] + ends[1]) + bias)
+    return torch.stack(rows)
+
+
+def _similar(read: Callable, a: Tensor, b: Tensor, start: int, delimiter: int, extract: int, weight: Tensor, bias: Tensor,
+             how: str = "right") -> Tensor:
+    def one(token: int) -> Tensor:
+        return torch.full((len(a), 1), token)
+
+    def vector(x: Tensor, y: Tensor) -> Tensor:
+        parts = [one(start), x, one(delimiter), y, one(extract)]
+        match how:
+            case "no start":
+                parts = parts[1:]
+            case "no delimiter":
+                parts = [parts[0], x, y, parts[4]]
+            case "no extract":
+                parts = parts[:4]
+            case "exchanged":
+                parts = [one(start), x, one(extract), y, one(delimiter)]
+            case "delimiter behind":
+                parts = [one(start), x, one(delimiter), y, one(delimiter), one(extract)]
+            case "start again":
+                parts = [one(start), x, one(delimiter), one(start), y, one(extract)]
+            case "extract twice":
+                parts = [one(start), x, one(extract), y, one(extract)]
+            case "read apart":
+                return read(torch.cat([one(start), x, one(extract)], 1))[:, -1]
+        hidden = read(torch.cat(parts, 1))
+        at = {"first": 0, "delimiter's": x.shape[1] + 1}.get(how, -1)
+        return hidden.mean(1) if how == "mean" else hidden.amax(1) if how == "max" else hidden[:, at]
+
+    there, back = vector(a, b), vector(b, a)
+    match how:
+        case "flipped":
+            back = read(torch.cat([one(start), a, one(delimiter), b, one(extract)], 1).flip(1))[:, -1]
+        case "one order":
+            return there @ weight.T + bias
+        case "other order":
+            return back @ weight.T + bias
+        case "same twice":
+            back = there
+        case "bias twice":
+            return (there + back) @ weight.T + 2 * bias
+        case "no bias":
+            return (there + back) @ weight.T
+        case "average":
+            there, back = there / 2, back / 2
+        case "difference":
+            back = -back
+        case "product":
+            return (there * back) @ weight.T + bias
+        case "larger":
+            return torch.maximum(there, back) @ weight.T + bias
+        case "probabilities":
+            return ((there + back) @ weight.T + bias).softmax(-1)
+    return (there + back) @ weight.T + bias
+
+
+def _case(g: torch.Generator, label: str, batch: int, n: int, m: int, classes: int, part: str, same: bool = False) -> Case:
+    a, b = (torch.randint(0, START, (batch, size), generator=g) for size in (n, m))
+    return Case(label, {"read": Registered("causal_reader"), "a": a, "b": a.clone() if same else b, "start": START, "delimiter": DELIMITER,
+                        "extract": EXTRACT, "weight": torch.randn(classes, WIDTH, generator=g), "bias": torch.randn(classes, generator=g)},
+                part=part, gradients=("weight", "bias"), shape="(batch, classes)")
+
+
+def _draw(seed: int) -> list[Case]:
+    g = generator(seed)
+    return [_case(g, "3 pairs of 4 and 5 tokens, 2 classes", 3, 4, 5, 2, "values"),
+            _case(g, "2 pairs of 7 and 4 tokens, 5 classes", 2, 7, 4, 5, "values")]
+
+
+def _fixed() -> list[Case]:
+    g = generator(12)
+    return [_case(g, "one token each", 1, 1, 1, 2, "edges"), _case(g, "a text compared with itself", 2, 3, 3, 4, "edges", same=True)]
+
+
+SIMILARITY = Exercise(
+    id="11a.8", title="Similar in either order", name="similarity", kind="function", stars=2, minutes=12,
+    signature="similarity(read, a, b, start, delimiter, extract, weight, bias) -> (batch, classes)", oracle=_oracle, reference=_similar,
+    draw=_draw, fixed=_fixed, parts={"values": 3, "edges": 1},
+    twins=(
+        Twin("one order only", partial(_similar, how="one order"),
+             "The reader sees the second text in the light of the first. Similarity has no first: read the pair the other way round too."),
+        Twin("only the other order", partial(_similar, how="other order"), "Only the second text followed by the first is read; both "
+             "orders are asked for."),
+        Twin("the same order twice", partial(_similar, how="same twice"), "You add the vector of one order to itself. Exchange the texts."),
+        Twin("whole row turned round", partial(_similar, how="flipped"),
+             "You turn the whole row round: each text is read backwards, and the last place is the start token. Only the texts change "
+             "places."),
+        Twin("bias added twice", partial(_similar, how="bias twice"),
+             "You apply the linear layer to each order and add the results, so that its bias counts twice. Add the vectors first."),
+        Twin("bias forgotten", partial(_similar, how="no bias"), "The linear layer consists of a matrix and a bias; the bias is missing."),
+        Twin("average instead of sum", partial(_similar, how="average"), "The two vectors are added; yours are averaged."),
+        Twin("difference instead of sum", partial(_similar, how="difference"),
+             "A difference changes its sign when the texts change places. The sum does not."),
+        Twin("product instead of sum", partial(_similar, how="product"), "The product is symmetric too, but the vectors are to be added."),
+        Twin("larger entry instead of sum", partial(_similar, how="larger"), "The maximum is symmetric too, but the vectors are to be "
+             "added."),
+        Twin("probabilities returned", partial(_similar, how="probabilities"),
+             "Scores are asked for; the loss does the softmax itself."),
+        Twin("start token missing", partial(_similar, how="no start"), "Each row begins with the start token; yours begins with the text."),
+        Twin("delimiter missing", partial(_similar, how="no delimiter"),
+             "Without a delimiter nobody can tell where the first text ends and the second begins."),
+        Twin("vector of the last word", partial(_similar, how="no extract"),
+             "You use the vector of the last word, whether extract is missing or you look one place too early. The token behind the text "
+             "has the job of summing up."),
+        Twin("delimiter and extract exchanged", partial(_similar, how="exchanged"),
+             "The delimiter stands between the texts, and extract at the very end."),
+        Twin("a delimiter behind the second text", partial(_similar, how="delimiter behind"),
+             "The delimiter stands between two texts. Behind the second there is none."),
+        Twin("start repeated", partial(_similar, how="start again"), "The second text does not begin anew: the whole is one row."),
+        Twin("extract used as delimiter", partial(_similar, how="extract twice"),
+             "Between the texts stands the delimiter; extract occurs once, at the end."),
+        Twin("texts read apart", partial(_similar, how="read apart"),
+             "Each text is read alone in yours, so that neither can look at the other. Both belong into one row."),
+        Twin("vector of the start token", partial(_similar, how="first"),
+             "In a causal model the first position has read nothing but itself. Which one has read everything?"),
+        Twin("vector of the delimiter", partial(_similar, how="delimiter's"),
+             "The delimiter has read the first text only. The vector is read where both have been seen."),
+        Twin("mean over the positions", partial(_similar, how="mean"),
+             "You average all positions. The paper takes the vector of the extract token alone."),
+        Twin("maximum over the positions", partial(_similar, how="max"),
+             "You take the largest entry over all positions. The paper takes the vector of the extract token alone."),
+    ),
+)

@@ -1,0 +1,176 @@
+"""Exercise 11b.7: the router of a mixture of experts, handed out with three faults. The oracle walks token by token in doubles."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from ...checks.exercise import Case, Exercise, Twin, generator
+
+
+def _oracle(logits: Tensor, active: int) -> tuple[Tensor, Tensor]:
+    rows, counts, mean = [], [0] * logits.shape[1], torch.zeros(logits.shape[1], dtype=torch.double)
+    for row in logits.double():
+        p = torch.exp(row - torch.logsumexp(row, 0))
+        best = sorted(range(len(row)), key=lambda e, row=row: -row[e].item())[:active]
+        total = sum(p[e] for e in best)
+        rows.append(torch.stack([p[e] / total if e in best else 0 * p[e] for e in range(len(row))]))
+        mean = mean + p / len(logits)
+        for e in best:
+            counts[e] += 1
+    chosen = sum(counts)
+    balance = len(counts) * sum(n / chosen * mean[e] for e, n in enumerate(counts))
+    return torch.stack(rows).float(), balance.float()
+
+
+def _route(logits: Tensor, active: int, axis: int = 1, normal: str = "chosen", balance: str = "right", pick: str = "rows"
+           ) -> tuple[Tensor, Tensor]:
+    tokens, experts = logits.shape
+    p = logits.sigmoid() if normal == "sigmoid" else logits.softmax(axis)
+    k = min(experts, active + 1) if pick == "one more" else active
+    place = p.topk(k, dim=1, largest=pick != "smallest").indices
+    if pick == "first token":
+        place = place[:1].expand(tokens, k)
+    mask = torch.zeros_like(p).scatter(1, place, 1.0)
+    if pick == "columns":  # each expert takes its best tokens
+        mask = torch.zeros_like(p).scatter(0, p.topk(min(tokens, active), dim=0).indices, 1.0)
+    if pick == "all":
+        mask = torch.ones_like(p)
+    weights = p * mask
+    match normal:
+        case "chosen" | "sigmoid":
+            weights = weights / weights.sum(1, keepdim=True)
+        case "again":
+            weights = weights.masked_fill(mask == 0, -torch.inf).softmax(1)
+        case "zeros":
+            weights = (logits * mask).softmax(1)
+        case "unmasked again":
+            weights = weights.softmax(1)
+        case "total":
+            weights = weights / weights.sum()
+        case "even":
+            weights = mask / mask.sum(1, keepdim=True)
+        case "columns":
+            weights = weights / weights.sum(0, keepdim=True).clamp_min(1e-9)
+    share, mean = mask.sum(0) / mask.sum(), p.mean(0)
+    match balance:
+        case "no factor":
+            return weights, (share * mean).sum()
+        case "share twice":
+            return weights, experts * (share * share).sum() + 0 * logits.sum()
+        case "detached":
+            return weights, experts * (share * mean.detach()).sum()
+        case "mean twice":
+            return weights, experts * (mean * mean).sum()
+        case "per token":
+            return weights, experts * (mask.mean(0) * mean).sum()
+        case "weights":
+            return weights, experts * (share * weights.mean(0)).sum()
+        case "first choice":
+            first = torch.zeros_like(p).scatter(1, p.argmax(1, keepdim=True), 1.0).mean(0)
+            return weights, experts * (first * mean).sum()
+        case "tokens":
+            return weights, tokens * (share * mean).sum()
+        case "sums":
+            return weights, experts * (mask.sum(0) * p.sum(0)).sum()
+        case "active factor":
+            return weights, active * (share * mean).sum()
+        case "deviation":
+            return weights, (mean - 1 / experts).square().sum()
+    return weights, experts * (share * mean).sum()
+
+
+def _reference(logits: Tensor, active: int) -> tuple[Tensor, Tensor]:
+    if not 1 <= active <= logits.shape[1]:
+        raise ValueError(f"active={active}: at least 1, and at most the {logits.shape[1]} experts there are")
+    return _route(logits, active)
+
+
+def _draw(seed: int) -> list[Case]:
+    g = generator(seed)
+
+    def case(part: str, tokens: int, experts: int, active: int) -> Case:
+        spread = torch.randn(tokens, experts, generator=g)
+        ranks = torch.rand(tokens, experts, generator=g).argsort(1) * 0.3  # no two logits of a token lie close together
+        return Case(f"{tokens} tokens, {active} of {experts} experts", {"logits": 0.4 * spread.sort(1).values.gather(1, ranks.argsort(1))
+                    + ranks.sort(1).values.gather(1, ranks.argsort(1)), "active": active}, part=part, gradients=("logits",),
+                    shape="(tokens, experts)")
+
+    return [case("one expert", 7, 4, 1), case("two or more", 6, 5, 2), case("two or more", 9, 7, 3), case("two or more", 5, 3, 2)]
+
+
+def _fixed() -> list[Case]:
+    logits = torch.tensor([[2.0, -1.0, 0.5], [0.2, 1.4, -0.3], [1.1, 0.1, 0.6], [-0.6, 0.4, 1.7]])
+    return [Case("all experts active", {"logits": logits, "active": 3}, part="two or more", shape="(tokens, experts)"),
+            Case("4 of 3 experts", {"logits": logits, "active": 4}, part="refusal", rejects=ValueError, mentions=("4", "3")),
+            Case("0 of 3 experts", {"logits": logits, "active": 0}, part="refusal", rejects=ValueError, mentions=("0", "3"))]
+
+
+STUB = {"axis": 0, "normal": "none", "balance": "share twice"}
+
+ROUTER = Exercise(
+    id="11b.7", title="Find the bugs: the router of a mixture of experts", name="route", kind="function", stars=3, minutes=18,
+    signature="route(logits, active) -> weights (tokens, experts), balance ()", oracle=_oracle, reference=_reference, draw=_draw,
+    fixed=_fixed, parts={"one expert": 2, "two or more": 2, "refusal": 1}, outputs=("weights", "balance"),
+    forbidden=("course_utils.models.experts.MixtureOfExperts.forward",),
+    twins=(
+        Twin("still the handed-out bugs", partial(_route, **STUB),
+             "Sum the weights of one token, and the probabilities of one token. Then ask which part of the loss an optimiser could lower.",
+             untouched=True),
+        Twin("only the axis mended", partial(_route, normal="none", balance="share twice"),
+             "Each token now has a distribution over the experts. The chosen weights still do not sum to 1, and the loss has no gradient."),
+        Twin("only the weights mended", partial(_route, axis=0, balance="share twice"),
+             "The weights of a token sum to 1 now. Between whom do the probabilities choose? Where could the loss get a gradient?"),
+        Twin("only the loss mended", partial(_route, axis=0, normal="none"),
+             "The loss has a gradient now. The softmax still lets tokens compete for an expert, and the weights do not sum to 1."),
+        Twin("softmax over the tokens", partial(_route, axis=0),
+             "The experts compete for a token, not the tokens for an expert: which axis should sum to 1?"),
+        Twin("weights not normalised", partial(_route, normal="none"),
+             "Of the probability only what fell on the chosen experts is left. Share it out so that each token's weights sum to 1."),
+        Twin("balance without a gradient", partial(_route, balance="share twice"),
+             "Counting is a step function: its gradient is zero. One of the two factors has to be the mean probability."),
+        Twin("mean probability cut off", partial(_route, balance="detached"),
+             "The numbers are right, but you cut the mean probabilities off, the one factor through which the router can learn."),
+        Twin("softmax of the probabilities", partial(_route, normal="again"),
+             "The chosen probabilities go through a second softmax, which flattens them. A division is enough."),
+        Twin("softmax over idle experts too", partial(_route, normal="unmasked again"),
+             "A second softmax gives weight to the experts that were set to 0 as well. A division is enough."),
+        Twin("normalised over the whole batch", partial(_route, normal="total"),
+             "You divide by the sum over all tokens. Each token mixes its own experts, so each row has a sum of its own."),
+        Twin("removed experts at logit 0", partial(_route, normal="zeros"),
+             "A logit of 0 still has a probability. Experts that were not chosen must get weight 0."),
+        Twin("chosen experts weighted alike", partial(_route, normal="even"),
+             "All chosen experts get the same weight, so no gradient tells the router which of them was better."),
+        Twin("weights normalised over the tokens", partial(_route, normal="columns"),
+             "Your weights sum to 1 down a column. Each token mixes its own experts: the row should."),
+        Twin("sigmoid for softmax", partial(_route, normal="sigmoid"),
+             "Each expert gets a probability of its own in yours. Here they share one."),
+        Twin("one expert too many", partial(_route, pick="one more"), "Each token uses exactly as many experts as are said to be active."),
+        Twin("the worst experts chosen", partial(_route, pick="smallest"), "You choose the least probable experts of each token."),
+        Twin("the first token's choice for all", partial(_route, pick="first token"),
+             "Every token chooses for itself. Yours sends all of them where the first one goes."),
+        Twin("experts choose the tokens", partial(_route, pick="columns"),
+             "Each expert takes its best tokens in yours, so some tokens get none. Here each token chooses."),
+        Twin("all experts used", partial(_route, pick="all"), "Every expert has a weight in yours; the rest of them should stay idle."),
+        Twin("factor of the experts missing", partial(_route, balance="no factor"),
+             "With an even load the loss should be 1, whatever the number of experts; yours shrinks with it."),
+        Twin("probabilities twice", partial(_route, balance="mean twice"),
+             "Mean probabilities can be even while all choices fall on one expert. One factor has to count choices."),
+        Twin("share of the tokens", partial(_route, balance="per token"),
+             "With several choices a token your shares sum to more than 1. Divide by the number of choices."),
+        Twin("weights for probabilities", partial(_route, balance="weights"),
+             "The second factor is the mean of all probabilities, also of those experts that were not chosen."),
+        Twin("first choice only", partial(_route, balance="first choice"),
+             "You count the best expert of each token alone. Second choices make work as well."),
+        Twin("multiplied by the tokens", partial(_route, balance="tokens"),
+             "The factor is the number of experts, so that an even load gives 1, however many tokens there are."),
+        Twin("sums instead of shares", partial(_route, balance="sums"),
+             "Your loss grows with the number of tokens. Both factors are shares: each sums to 1 over the experts."),
+        Twin("multiplied by the active experts", partial(_route, balance="active factor"),
+             "The factor is the number of all experts, not of those that a token uses."),
+        Twin("distance from even probabilities", partial(_route, balance="deviation"),
+             "That looks at probabilities alone and would be 0 when even. Here shares of choices and mean probabilities are multiplied."),
+    ),
+)

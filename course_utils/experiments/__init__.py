@@ -1,0 +1,1 @@
+"""What one chapter alone trains or measures; each file carries its chapter's name."""

@@ -1,0 +1,156 @@
+"""One language model for many tasks, told in words which one is meant: p(output | input, task) as one text.
+
+    python -m course_utils.experiments.ch11b_multitask [--steps 3000]     writes multitask.safetensors beside this file
+
+Texts such as "translate to German : forty two -> zwei und vierzig" and "reverse : 4 2 -> 2 4", with numbers below 1,000 in four
+languages and in digits. Some combinations of an instruction and a kind of input occur in no training text. Source of the idea:
+Radford et al. 2019 (GPT-2), section 2; directions never trained: Johnson et al. 2017, section 4.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from ..models.gpt import GPT, GPTConfig
+from ..text.numbers import number_tokens
+from ..text.vocabulary import EOS_ID, Vocabulary, pad
+from ..training.loop import History, fit
+from ..training.sampling import generate
+from ..training.schedules import warmup_cosine
+
+FILE = Path(__file__).with_name("ch11b_multitask.safetensors")
+CODES = {"English": "en", "German": "de", "French": "fr", "Spanish": "es"}
+KINDS = (*CODES, "digits")  # what a number can be written in
+TASKS = (*(f"translate to {kind}" for kind in KINDS), "reverse")
+NEVER = (("translate to French", "German"), ("translate to German", "Spanish"), ("translate to Spanish", "digits"),
+         ("reverse", "French"))  # (instruction, kind of input) of no training text
+LIMIT, HELD_OUT, MAX_LEN = 1_000, 100, 28
+
+
+@cache
+def spelled(number: int, kind: str) -> tuple[str, ...]:
+    """The words of a number, or its digits one by one; ValueError for a kind that is not one of ``KINDS``."""
+    if kind not in KINDS:
+        raise ValueError(f"kind={kind!r} is not one of {', '.join(KINDS)}")
+    return tuple(str(number)) if kind == "digits" else tuple(number_tokens(number, CODES[kind]))
+
+
+def prompt(task: str, number: int, kind: str) -> list[str]:
+    """The words before the answer; ``task=""`` leaves the instruction out."""
+    return [*task.split(), ":", *spelled(number, kind), "->"]
+
+
+def answer(task: str, number: int, kind: str) -> list[str]:
+    """What the instruction asks for; ValueError for an instruction that is not one of ``TASKS``."""
+    if task not in TASKS:
+        raise ValueError(f"task={task!r} is not one of {', '.join(TASKS)}")
+    return list(spelled(number, kind)[::-1] if task == "reverse" else spelled(number, task.removeprefix("translate to ")))
+
+
+def combinations() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """``(trained, never trained)`` pairs of an instruction and a kind of input; nothing is translated into what it is."""
+    every = [(task, kind) for task in TASKS for kind in KINDS if not task.endswith(kind)]
+    return [pair for pair in every if pair not in NEVER], list(NEVER)
+
+
+def split_numbers() -> tuple[list[int], list[int]]:
+    """``(training, held out)`` numbers, the same on every machine."""
+    drawn = random.Random(0).sample(range(LIMIT), LIMIT)
+    return drawn[HELD_OUT:], drawn[:HELD_OUT]
+
+
+def vocabulary() -> Vocabulary:
+    """Every word of every text."""
+    words = {word for kind in KINDS for number in range(LIMIT) for word in spelled(number, kind)}
+    return Vocabulary([sorted(words | {":", "->"} | {word for task in TASKS for word in task.split()})])
+
+
+def train(steps: int = 3_000, width: int = 64, seed: int = 0, lr: float = 4e-3, batch: int = 48) -> tuple[GPT, Vocabulary, History]:
+    """Train from scratch on whole texts, instruction and input included: to a language model they are words like all others."""
+    words, trained, numbers, draw = vocabulary(), combinations()[0], split_numbers()[0], random.Random(seed)
+    torch.manual_seed(seed)
+    model = GPT(GPTConfig(len(words), width, 4, 3, MAX_LEN, dropout=0.0))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=lr, betas=(0.9, 0.95), weight_decay=0.05, fused=True)
+
+    def loss() -> Tensor:
+        rows = []
+        for _ in range(batch):
+            (task, kind), number = draw.choice(trained), draw.choice(numbers)
+            rows.append(words.encode(prompt(task, number, kind) + answer(task, number, kind), eos=True))
+        ids = pad(rows)
+        logits = model(ids[:, :-1]).flatten(0, 1)
+        return torch.nn.functional.cross_entropy(logits, ids[:, 1:].flatten(), ignore_index=0)
+
+    history = fit(model, loss, steps, lr, "learning tasks", optimizer=optimizer, clip=1.0,
+                  schedule=warmup_cosine(steps, steps // 10, floor=0.02))
+    return model.eval(), words, history
+
+
+def complete(model: GPT, words: Vocabulary, prompts: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The most probable continuation of each prompt, up to the end of the text. Prompts of one length go in one batch."""
+    found: list[list[str]] = [[] for _ in prompts]
+    for length in {len(p) for p in prompts}:
+        places = [i for i, p in enumerate(prompts) if len(p) == length]
+        ids = torch.tensor([words.encode(prompts[i]) for i in places])
+        new = generate(model, ids, MAX_LEN - length, temperature=0, end_id=EOS_ID)[:, length:].tolist()
+        for i, row in zip(places, new, strict=True):
+            found[i] = words.decode(row)
+    return found
+
+
+def accuracy(model: GPT, words: Vocabulary, pairs: Sequence[tuple[str, str]], numbers: Sequence[int], told: str | None = None) -> float:
+    """Share of exactly right answers over all pairs and numbers; ``told`` replaces every instruction, "" leaves it out."""
+    cases = [(task, number, kind) for task, kind in pairs for number in numbers]
+    written = complete(model, words, [prompt(task if told is None else told, number, kind) for task, number, kind in cases])
+    return sum(text == answer(*case) for text, case in zip(written, cases, strict=True)) / len(cases)
+
+
+def save(model: GPT, words: Vocabulary, path: Path = FILE) -> None:
+    """Weights in 16 bits, configuration and vocabulary in one safetensors file."""
+    from safetensors.torch import save_file
+
+    metadata = {"config": json.dumps(asdict(model.config)), "words": json.dumps(words.tokens[4:]),
+                "command": "python -m course_utils.experiments.ch11b_multitask"}
+    save_file({name: value.half().contiguous() for name, value in model.state_dict().items()}, path, metadata)
+
+
+def load_multitask(path: str | Path = FILE) -> tuple[GPT, Vocabulary]:
+    """The committed model, in 32 bits and evaluation mode, and its vocabulary. ValueError when the file holds something else."""
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata() or {}
+        if not {"config", "words"} <= set(metadata):
+            raise ValueError(f"{path} holds no multitask model: its metadata are {sorted(metadata)}")
+        state = {name: file.get_tensor(name).float() for name in file.keys()}
+    model, words = GPT(GPTConfig(**json.loads(metadata["config"]))), Vocabulary([json.loads(metadata["words"])])
+    if {n: v.shape for n, v in state.items()} != {n: v.shape for n, v in model.state_dict().items()}:
+        raise ValueError(f"{path} belongs to another model: names or shapes differ from {model.config}")
+    model.load_state_dict(state)
+    return model.eval(), words
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Train the multitask model and write multitask.safetensors.")
+    parser.add_argument("--steps", type=int, default=3_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(argv)
+    save(*train(options.steps, seed=options.seed)[:2])
+    model, words = load_multitask()
+    trained, never = combinations()
+    for name, pairs in (("trained", trained), ("never trained", never)):
+        print(f"{accuracy(model, words, pairs, split_numbers()[1]):.1%} of held-out numbers right where the combination was {name}")
+    print(f"{FILE.name}: {FILE.stat().st_size / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()
