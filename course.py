@@ -413,7 +413,7 @@ def build(args):
     numbers = chapter_numbers(args.chapters)
     set_up(dev=True, torch=args.torch)
     command = [VENV_PYTHON, "-m", "course_tools.authoring.build"] + numbers
-    command += ["--check"] if args.check else []
+    command += [f"--{name}" for name in ("check", "run") if getattr(args, name)]
     command += ["--force"] if args.force else []
     return become(command + args.rest, child_environment())
 
@@ -536,6 +536,7 @@ def make_parser():
     sub = add(build)
     sub.add_argument("chapters", nargs="*", metavar="NN", help="only these chapters: 03 08a")
     sub.add_argument("--check", action="store_true", help="only say what is out of date")
+    sub.add_argument("--run", action="store_true", help="with --check: run the notebooks and compare their text, too")
     sub.add_argument("--force", action="store_true", help="execute even what has not changed")
     sub = add(book)
     sub.add_argument("--out", metavar="DIR", help="a new or empty folder; without it, _build/book")

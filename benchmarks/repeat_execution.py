@@ -11,7 +11,8 @@ from report import write
 
 from course_tools.authoring.execute import execute
 from course_tools.authoring.source import CHAPTER, SOLUTION, read_chapter
-from course_tools.authoring.stored import changed_outputs, package_hash
+from course_tools.authoring.stored import changed_outputs
+from course_tools.authoring.uses import package_key
 from course_utils.checks.record import home
 
 
@@ -26,7 +27,7 @@ def main(times: int, numbers: list[str]) -> None:
             seconds, first, changed = [], None, set()
             for _ in range(times):
                 start = time.perf_counter()
-                notebook = execute(chapter, kind, package_hash(root), root)
+                notebook = execute(chapter, kind, package_key(chapter, root), root)
                 seconds.append(time.perf_counter() - start)
                 first = first or notebook
                 changed |= set(changed_outputs(first, notebook))

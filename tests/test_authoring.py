@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import signal
 import subprocess
@@ -21,7 +22,8 @@ from course_tools.authoring.execute import PatientClient, execute, kernel_enviro
 from course_tools.authoring.ledger import strip_markers
 from course_tools.authoring.load import measure
 from course_tools.authoring.outputs import clean_outputs, output_problem, stable_png
-from course_tools.authoring.source import CHAPTER, SOLUTION, read_chapter
+from course_tools.authoring.source import CHAPTER, SOLUTION, language_info, read_chapter
+from course_tools.authoring.uses import package_key
 
 PROJECT = Path(__file__).resolve().parents[1]
 
@@ -369,14 +371,108 @@ def test_forced_rebuild_gives_the_same_bytes(course: Path) -> None:
     assert {path: content for path, (content, _) in stored(course).items()} == before
 
 
-def test_changed_package_warns(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (course / "course_tools/authoring").mkdir(parents=True)
-    (course / "course_tools/authoring/x.py").write_text("x = 1\n")
-    assert build_chapter(course / "solutions/03_tiny.md", course) == ["03 unchanged"]
-    (course / "course_utils").mkdir(exist_ok=True)
-    (course / "course_utils/x.py").write_text("x = 1\n")
-    assert command.main(["--root", str(course)]) == 0
-    assert "course_utils has changed since 03 was built" in capsys.readouterr().out
+PACKAGE = {
+    "__init__.py": "",
+    "checks/__init__.py": "from .engine import check\n",
+    "checks/engine.py": "import json\n\n\ndef check(exercise):\n    return exercise\n",
+    "exercises/__init__.py": "",
+    "exercises/ch03/__init__.py": "from .one import HINT\n",
+    "exercises/ch03/one.py": "HINT = 'three'\n",
+    "exercises/ch04/__init__.py": "HINT = 'four'\n",
+    "text/__init__.py": "",
+    "text/words.py": "from pathlib import Path\n\nfrom . import letters\n\nHERE = Path(__file__).parent\n",
+    "text/letters.py": "A = 1\n",
+    "text/words.tsv": "a\tb\n",
+    "text/unused.py": "A = 1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "flagged"),
+    [
+        ("exercises/ch03/one.py", "03"),  # a changed hint flags its own chapter
+        ("exercises/ch04/__init__.py", "04"),
+        ("checks/engine.py", "03 04"),
+        ("text/letters.py", "04"),  # imported by what is imported
+        ("text/words.tsv", "04"),  # data beside a module that reads files
+        ("text/unused.py", ""),
+        ("../course_tools/x.py", ""),
+    ],
+)
+def test_a_change_flags_the_chapters_that_use_it(tmp_path: Path, file: str, flagged: str) -> None:
+    for name, text in PACKAGE.items():
+        path = tmp_path / "course_utils" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    three = TEXT.replace("import os\ntry:", "import os\nfrom course_utils.checks import check\ntry:")
+    four = three.replace('"03.', '"04.').replace("import ipywidgets", "from course_utils.text.words import HERE")
+    paths = {"03": write(tmp_path, three), "04": write(tmp_path, four, "04_tiny.md")}
+    before = {number: package_key(read_chapter(path), tmp_path) for number, path in paths.items()}
+    changed = tmp_path / "course_utils" / file
+    changed.parent.mkdir(exist_ok=True)
+    changed.write_text("A = 22\n")
+    after = {number: package_key(read_chapter(path), tmp_path) for number, path in paths.items()}
+    assert [number for number in paths if before[number] != after[number]] == flagged.split()
+
+
+def test_changed_package_warns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    helper = tmp_path / "course_utils" / "helper.py"
+    helper.parent.mkdir()
+    helper.write_text("A = 1\n")
+    write(tmp_path, "# T\n\n```python\nif False:\n    import course_utils.helper\n```\n")
+    command.main(["--root", str(tmp_path)])
+    helper.write_text("A = 2\n")
+    capsys.readouterr()
+    assert command.main(["--root", str(tmp_path)]) == 0
+    assert "what 03 imports of course_utils has changed" in capsys.readouterr().out
+    assert command.main(["--force", "--root", str(tmp_path)]) == 0
+    assert command.main(["--root", str(tmp_path)]) == 0
+    assert "has changed" not in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_an_output_that_depends_on_the_reader_is_run_and_not_stored(tmp_path: Path) -> None:
+    path = write(tmp_path, '# T\n\n```python tags=["live"]\nprint("3 of 111 exercises")\n```\n')
+    build_chapter(path, tmp_path)
+    nb = nbformat.read(tmp_path / "chapters/03_tiny.ipynb", as_version=4)
+    assert nb.cells[1].outputs == [] and nb.cells[1].execution_count == 1
+    write(tmp_path, '# T\n\n```python tags=["live"]\n1 / 0\n```\n')
+    with pytest.raises(BuildError, match="ZeroDivisionError"):
+        build_chapter(path, tmp_path)
+
+
+def test_check_with_run_finds_a_stale_output(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--check", "--run", "--root", str(course)]) == 0
+    path = course / "chapters/03_tiny.ipynb"
+    nb = nbformat.read(path, as_version=4)
+    stale = next(cell for cell in nb.cells if cell.id == "ex-03-1-check")
+    stale.outputs[0].text = "0 of 104 exercises\n"
+    nbformat.write(nb, path)
+    assert command.main(["--check", "--root", str(course)]) == 0  # without a run nobody can know
+    capsys.readouterr()
+    assert command.main(["--check", "--run", "--root", str(course)]) == 1
+    said = capsys.readouterr().out
+    assert "chapter, solutions/03_tiny.md:36 (ex-03-1-check): stored '0 of 104 exercises', now 'not attempted None'" in said
+
+
+def test_a_notebook_that_was_merely_opened_still_belongs_to_its_text(course: Path) -> None:
+    path = course / "chapters/03_tiny.ipynb"
+    nb = nbformat.read(path, as_version=4)
+    assert nb.metadata.language_info.pygments_lexer == "ipython3"  # all that a kernel tells, so that an editor has nothing to add
+    nb.metadata.language_info.version = "3.99.0"
+    nb.metadata.kernelspec.display_name = "Python 3"
+    nbformat.write(nb, path)
+    assert check_chapter(course / "solutions/03_tiny.md", course) == ([], [])
+    nb.metadata.widgets = {}
+    nbformat.write(nb, path)
+    assert "its metadata" in check_chapter(course / "solutions/03_tiny.md", course)[0][0]
+
+
+def test_the_language_is_described_as_the_kernel_describes_it(course: Path) -> None:
+    client = PatientClient(nbformat.v4.new_notebook(), kernel_name="python3")
+    with client.setup_kernel():
+        reply = client.kc.kernel_info(reply=True, timeout=60)
+        told = asyncio.get_event_loop().run_until_complete(reply) if asyncio.iscoroutine(reply) else reply
+    assert told["content"]["language_info"] == language_info()
 
 
 def test_failing_cell_is_named_and_nothing_is_touched(course: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,17 +2,19 @@
 
 Usage::
 
-    python -m course_tools.authoring.build [NN ...] [--check] [--force]
+    python -m course_tools.authoring.build [NN ...] [--check [--run]] [--force]
 
 ``solutions/NN_slug.md`` becomes ``solutions/NN_slug.ipynb`` (solved) and
 ``chapters/NN_slug.ipynb`` (blank answers), both executed. A text that has not changed is not run
-again. ``--check`` only reports, ``--force`` runs again.
+again. ``--check`` only reports, ``--check --run`` also runs everything and compares the text that is
+stored with the text that comes out, ``--force`` runs again.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from itertools import zip_longest
 from pathlib import Path
 from time import perf_counter
 
@@ -21,7 +23,7 @@ from nbformat import NotebookNode
 from .errors import AuthoringError, BuildError
 from .execute import CELL_TIMEOUT, execute
 from .ledger import ROOT, find_sources
-from .load import measure
+from .load import MAX_CODE_CELLS, MAX_WORDS, measure
 from .source import CHAPTER, SOLUTION, Chapter, read_chapter
 from .stored import (
     KINDS,
@@ -29,16 +31,37 @@ from .stored import (
     compare,
     edited_answers,
     notebook_path,
-    package_hash,
+    other_text,
     read_stored,
     replace_both,
 )
+from .uses import package_key
 
 
 def check_chapter(path: Path, root: Path = ROOT) -> tuple[list[str], list[str]]:
     """Problems of the stored notebooks and the exercises filled in; runs and writes nothing."""
     report = compare(read_chapter(path), root)
     return report.problems, report.answered
+
+
+def check_outputs(path: Path, root: Path = ROOT, timeout: float = CELL_TIMEOUT) -> list[str]:
+    """Run both notebooks and name the cells whose stored text is not what came out; writes nothing."""
+    chapter = read_chapter(path)
+    lines = {cell.id: cell.line for cell in chapter.cells}
+    found = []
+    for kind in KINDS:
+        stored = read_stored(notebook_path(chapter, kind, root))
+        fresh = execute(chapter, kind, "", root, timeout)
+        for identity, before, after in other_text(stored, fresh) if stored else []:
+            was, now = _first_difference(before, after)
+            found.append(f"{kind}, {chapter.name}:{lines[identity]} ({identity}): stored {was!r}, now {now!r}")
+    return found
+
+
+def _first_difference(before: str, after: str) -> tuple[str, str]:
+    """The first pair of lines that differ."""
+    pairs = zip_longest(before.splitlines(), after.splitlines(), fillvalue="(nothing)")
+    return next(((a.strip()[:100], b.strip()[:100]) for a, b in pairs if a != b), (before[:100], after[:100]))
 
 
 def build_chapter(path: Path, root: Path = ROOT, force: bool = False, timeout: float = CELL_TIMEOUT) -> list[str]:
@@ -48,7 +71,7 @@ def build_chapter(path: Path, root: Path = ROOT, force: bool = False, timeout: f
     if not report.stale and not force:
         return _unchanged(chapter, report.problems, report.package_changed)
     _refuse_to_overwrite(chapter, root)
-    package = package_hash(root)
+    package = package_key(chapter, root)
     fresh: dict[str, NotebookNode] = {}
     seconds: dict[str, float] = {}
     for kind in KINDS:
@@ -61,8 +84,8 @@ def build_chapter(path: Path, root: Path = ROOT, force: bool = False, timeout: f
     load = measure(fresh[SOLUTION])
     return [
         f"{chapter.number} built: solution {seconds[SOLUTION]:.1f} s, "
-        f"chapter {seconds[CHAPTER]:.1f} s, {load.words} words, {load.code_cells} code cells, "
-        f"median {load.median_lines:g} lines",
+        f"chapter {seconds[CHAPTER]:.1f} s, {load.words:,} of {MAX_WORDS:,} words, "
+        f"{load.code_cells} of {MAX_CODE_CELLS} code cells, median {load.median_lines:g} lines",
         *changed,
     ]
 
@@ -72,7 +95,7 @@ def _unchanged(chapter: Chapter, problems: list[str], package_changed: bool) -> 
     lines += [f"  {problem}; build --force {chapter.number} restores it" for problem in problems]
     if package_changed:
         number = chapter.number
-        lines.append(f"  course_utils has changed since {number} was built; run build --force {number}")
+        lines.append(f"  what {number} imports of course_utils has changed since it was built; run build --force {number}")
     return lines
 
 
@@ -108,7 +131,7 @@ def _changes(chapter: Chapter, root: Path, fresh: dict[str, NotebookNode], may_d
                 forbidden.append(text)
     if forbidden and not may_differ:
         raise BuildError(
-            f"{chapter.number}: same text, same course_utils, yet other outputs in\n"
+            f"{chapter.number}: same text, same package, yet other outputs in\n"
             + "\n".join(forbidden)
             + "\n  Make them repeatable (a seed, no times), or tag a cell that measures with"
             ' tags=["measured"].'
@@ -122,6 +145,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m course_tools.authoring.build", description=__doc__.splitlines()[0])
     parser.add_argument("chapters", nargs="*", metavar="NN", help="only these chapters, for example 03 08a")
     parser.add_argument("--check", action="store_true", help="report notebooks that no longer belong to their text")
+    parser.add_argument("--run", action="store_true", help="with --check: run the notebooks and compare their text, too")
     parser.add_argument("--force", action="store_true", help="run again; only cells tagged 'measured' may change")
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
@@ -142,7 +166,10 @@ def main(argv: list[str] | None = None) -> int:
     for number in dict.fromkeys(options.chapters or sources):
         try:
             if options.check:
-                failed |= _print_check(number, *check_chapter(sources[number], root))
+                problems, answered = check_chapter(sources[number], root)
+                if options.run:
+                    problems = problems + check_outputs(sources[number], root)
+                failed |= _print_check(number, problems, answered)
             else:
                 print("\n".join(build_chapter(sources[number], root, options.force)), flush=True)
         except AuthoringError as error:

@@ -98,6 +98,7 @@ def kernel_environment(kind: str, root: Path) -> dict[str, str]:
         COURSE_PROGRESS="off",
         PYTHONHASHSEED="0",
         OMP_WAIT_POLICY=env.get("OMP_WAIT_POLICY", "passive"),  # as course.py sets it for learners
+        OMP_NUM_THREADS="1",  # sums in the same order on every machine, and no waiting for a second thread
         PYTHONPATH=os.pathsep.join(paths),
     )
     if kind == SOLUTION:
@@ -170,6 +171,8 @@ def _run_cells(client: PatientClient, chapter: Chapter, kind: str, folders: list
             problem = output_problem(output, folders)
             if problem:
                 raise BuildError(f"{_where(chapter, kind, index)} leaves {problem}")
+        if chapter.cells[index].live:
+            cell.outputs = []
 
 
 def folder_of(kind: str) -> str:

@@ -11,6 +11,8 @@ from nbformat import NotebookNode
 
 from .source import FOLDED
 
+MAX_WORDS, MAX_CODE_CELLS, MAX_CODE_LINES = 5_000, 45, 25  # of a chapter, of a chapter, of one cell
+
 _HEADING = re.compile(r"(#{1,6}) ")
 _TAG = re.compile(r"<[^>]+>")
 _FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$", re.DOTALL)

@@ -6,6 +6,7 @@ The text is a jupytext markdown notebook; ``blank`` says how answers are marked 
 from __future__ import annotations
 
 import hashlib
+import platform
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ SOLUTION, CHAPTER = "solution", "chapter"
 FOLDED = "jp-MarkdownHeadingCollapsed"
 
 _ALLOWED_METADATA = {"course", "tags", "deeper", "jupyter"}
-_EXERCISE = re.compile(r"(?P<chapter>\d\d[ab]?)\.(?P<number>\d+)")
+_EXERCISE = re.compile(r"(?P<chapter>\d\d[a-z]?)\.(?P<number>\d+)")
 _HEADING = re.compile(r"#{1,6} ")
 _DEEPER = re.compile(r"^#{2,6} Deeper: ", re.MULTILINE)
 
@@ -51,7 +52,13 @@ class Cell:
 
     @property
     def measured(self) -> bool:
+        """Prints times and the like, so that its output may differ from build to build."""
         return "measured" in self.metadata.get("tags", [])
+
+    @property
+    def live(self) -> bool:
+        """Shows what depends on the reader or on the whole course: it is run, and its output is not stored."""
+        return "live" in self.metadata.get("tags", [])
 
     def lines(self, kind: str) -> tuple[Line, ...]:
         return self.solved if kind == SOLUTION else self.blank
@@ -87,7 +94,7 @@ class Chapter:
             "language": "python",
             "name": "python3",
         }
-        nb.metadata.language_info = {"name": "python"}
+        nb.metadata.language_info = language_info()
         nb.metadata.course = {
             "chapter": self.number,
             "kind": kind,
@@ -99,6 +106,19 @@ class Chapter:
             new = v4.new_code_cell if cell.kind == "code" else v4.new_markdown_cell
             nb.cells.append(new(cell.source(kind), id=cell.id, metadata=cell.metadata))
         return nb
+
+
+def language_info() -> dict[str, Any]:
+    """What the kernel says of its language: with less than all of it, merely opening a notebook would count as a change."""
+    return {
+        "codemirror_mode": {"name": "ipython", "version": 3},
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "nbconvert_exporter": "python",
+        "pygments_lexer": "ipython3",
+        "version": platform.python_version(),
+    }
 
 
 def digest(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +12,9 @@ from nbformat import NotebookNode
 
 from .errors import BuildError
 from .execute import folder_of
+from .outputs import readable
 from .source import CHAPTER, SOLUTION, Chapter, digest
+from .uses import package_key
 
 KINDS = (SOLUTION, CHAPTER)
 
@@ -30,15 +31,6 @@ class Report:
 
 def notebook_path(chapter: Chapter, kind: str, root: Path) -> Path:
     return root / folder_of(kind) / f"{chapter.path.stem}.ipynb"
-
-
-def package_hash(root: Path) -> str:
-    """Hash of the code behind the chapters."""
-    package, total = root / "course_utils", hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        relative = path.relative_to(package)
-        total.update(f"{relative.as_posix()}\n{digest(path.read_text(encoding='utf-8'))}\n".encode())
-    return total.hexdigest()
 
 
 def read_stored(path: Path) -> NotebookNode | None:
@@ -66,7 +58,7 @@ def edited_answers(stored: NotebookNode) -> list[str]:
 
 def compare(chapter: Chapter, root: Path) -> Report:
     """Read both notebooks of a chapter and report; nothing is run and nothing is written."""
-    report, package = Report(), package_hash(root)
+    report, package = Report(), package_key(chapter, root)
     for kind in KINDS:
         path = notebook_path(chapter, kind, root)
         name = f"{folder_of(kind)}/{path.name}"
@@ -91,8 +83,8 @@ def compare(chapter: Chapter, root: Path) -> Report:
 
 def _differences(stored: NotebookNode, wanted: NotebookNode, answered: set[str]) -> Iterator[str]:
     """What was edited in the notebook and not in the text; a learner's answers do not count."""
-    if stored.metadata != wanted.metadata:
-        yield "its metadata is not what the text gives (saved by an editor?)"
+    if stored.metadata.get("course") != wanted.metadata.course or "widgets" in stored.metadata:
+        yield "its metadata is not what the text gives (saved by an editor?)"  # an editor may write the kernel's name and version
     for position, (have, want) in enumerate(zip(stored.cells, wanted.cells, strict=False), start=1):
         if have.id != want.id or have.cell_type != want.cell_type:
             yield f"cell {position} is {have.id}, the text gives {want.id}"
@@ -112,6 +104,17 @@ def changed_outputs(stored: NotebookNode, fresh: NotebookNode) -> list[str]:
     """Ids of code cells whose outputs differ between two runs of the same text."""
     before = {cell.id: cell.get("outputs") for cell in stored.cells if cell.cell_type == "code"}
     return [cell.id for cell in fresh.cells if cell.cell_type == "code" and cell.id in before and before[cell.id] != cell.outputs]
+
+
+def other_text(stored: NotebookNode, fresh: NotebookNode) -> Iterator[tuple[str, str, str]]:
+    """Cells whose stored text is not what a fresh run prints: (id, stored, fresh); cells that measure do not count."""
+    before = {cell.id: cell for cell in stored.cells if cell.cell_type == "code"}
+    for cell in fresh.cells:
+        if cell.cell_type != "code" or cell.id not in before or "measured" in cell.metadata.get("tags", []):
+            continue
+        texts = ["\n".join(readable(output) for output in one.get("outputs", [])) for one in (before[cell.id], cell)]
+        if texts[0] != texts[1]:
+            yield cell.id, texts[0], texts[1]
 
 
 def replace_both(notebooks: dict[Path, NotebookNode]) -> None:

@@ -1,0 +1,40 @@
+"""Which tests belong to a chapter, and how pytest is asked for them.
+
+The launcher reads this file with whatever Python started it, so it needs the standard library only and no new syntax.
+How the tests are spread over the processor's cores is decided in ``conftest.py``.
+"""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOK_FOLDERS = ("chapters", "solutions")
+OF_EVERY_CHAPTER = ("test_exercises.py", "test_notebooks.py", "test_ledger.py", "test_style.py")  # the first two read COURSE_CHAPTERS
+JOBS = 2  # notebooks at a time, one thread each: on two shared cores that is three times as fast as two threads each
+
+
+def paths(numbers):
+    """What pytest is given: everything there is, or what belongs to these chapters ("03", "08a")."""
+    if not numbers:
+        return [folder for folder in ("tests",) + NOTEBOOK_FOLDERS if (ROOT / folder).is_dir()]
+    found = [ROOT / "tests" / name for name in OF_EVERY_CHAPTER]
+    found += [path for path in sorted((ROOT / "tests").glob("test_*.py")) if any(belongs(path.stem, number) for number in numbers)]
+    for number in numbers:
+        found += [path for folder in NOTEBOOK_FOLDERS for path in sorted((ROOT / folder).glob(number + "_*.ipynb"))]
+    return [path.relative_to(ROOT).as_posix() for path in found if path.is_file()]
+
+
+def belongs(stem, number):
+    """Whether a test file belongs to a chapter: its name ends in the chapter's number, and ``08`` means 08a and 08b."""
+    own = re.search(r"_(\d\d[a-z]?)(?:_|$)", stem)
+    return bool(own) and number.startswith(own.group(1))
+
+
+def command(numbers, full, rest):
+    """pytest's arguments, and what its environment holds besides."""
+    environment = {"OMP_NUM_THREADS": "1"}
+    if numbers:
+        environment["COURSE_CHAPTERS"] = ",".join(numbers)
+    if full:
+        environment["COURSE_FULL"] = "1"
+    return paths(numbers) + ["-n", str(JOBS)] + list(rest), environment
