@@ -213,6 +213,19 @@ def test_markers_are_stripped(tmp_path: Path) -> None:
     assert [cell.kind for cell in read_chapter(alone).cells] == ["markdown", "code", "code"]
 
 
+def test_an_exercise_is_named_once(tmp_path: Path) -> None:
+    """Title, stars and minutes come from the exercise; its heading in the text holds the number alone."""
+    text = TEXT.replace("## Exercise\n", "### Exercise 03.1\n")
+    chapter = read_chapter(write(tmp_path, text), heading=lambda exercise: f"Exercise {exercise} ★ Double (2 minutes)")
+    assert [cell.source(kind) for cell in chapter.cells for kind in (SOLUTION, CHAPTER) if "Exercise 03.1" in cell.source(kind)] == [
+        "### Exercise 03.1 ★ Double (2 minutes)"
+    ] * 2
+    with pytest.raises(SourceError, match=r"03_tiny.md:25: write '### Exercise 03.1' alone"):
+        read_chapter(write(tmp_path, TEXT.replace("## Exercise\n", "### Exercise 03.1 ★ Double\n")))
+    with pytest.raises(SourceError, match=r"03_tiny.md:25: .*no exercise '99.1'"):
+        read_chapter(write(tmp_path, TEXT.replace("## Exercise\n", "### Exercise 99.1\n")))
+
+
 HINT = TEXT[TEXT.index("<!-- #region") : TEXT.index('```python course={"exercise": "03.2"')]
 
 

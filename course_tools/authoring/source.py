@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ FOLDED = "jp-MarkdownHeadingCollapsed"
 _ALLOWED_METADATA = {"course", "tags", "deeper", "jupyter"}
 _EXERCISE = re.compile(r"(?P<chapter>\d\d[a-z]?)\.(?P<number>\d+)")
 _HEADING = re.compile(r"#{1,6} ")
+_EXERCISE_HEADING = re.compile(r"^### Exercise (?P<id>\S+)(?P<rest>[ \t]+\S.*)?$", re.MULTILINE)
 _DEEPER = re.compile(r"^#{2,6} Deeper: ", re.MULTILINE)
 
 
@@ -131,7 +133,29 @@ def cell_id(exercise: str, role: str) -> str:
     return f"ex-{exercise.replace('.', '-')}-{role}"
 
 
-def read_chapter(path: Path) -> Chapter:
+def heading_of(exercise: str) -> str:
+    """``"Exercise 04.1 ★ Predict: seven shapes (6 minutes)"``: title, stars and minutes are typed once, in the exercise."""
+    from course_utils.checks.engine import find  # brings torch, which the ledger alone does not need
+
+    return find(exercise).heading
+
+
+def with_headings(text: str, name: str, heading: Callable[[str], str] = heading_of) -> str:
+    """The text with every bare ``### Exercise 04.1`` completed; as many lines as before. SourceError for an unknown exercise."""
+
+    def complete(found: re.Match[str]) -> str:
+        line = text.count("\n", 0, found.start()) + 1
+        if found["rest"]:
+            raise SourceError(name, line, f"write '### Exercise {found['id']}' alone: build adds title, stars and minutes")
+        try:
+            return "### " + heading(found["id"])
+        except LookupError as error:
+            raise SourceError(name, line, str(error.args[0])) from None
+
+    return _EXERCISE_HEADING.sub(complete, text)
+
+
+def read_chapter(path: Path, heading: Callable[[str], str] = heading_of) -> Chapter:
     """Parse ``solutions/NN_slug.md``; :class:`SourceError` says where it breaks a convention."""
     name = f"solutions/{path.name}"
     match = SOURCE_NAME.fullmatch(path.name)
@@ -143,7 +167,7 @@ def read_chapter(path: Path) -> Chapter:
         )
     text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
     parse_markers(text, name)
-    cells = _Reader(name, match["number"], text).read()
+    cells = _Reader(name, match["number"], with_headings(text, name, heading)).read()
     _check_exercises(name, cells)
     return Chapter(path, match["number"], match["slug"], digest(text), cells)
 

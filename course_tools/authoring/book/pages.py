@@ -14,9 +14,10 @@ from nbformat import NotebookNode
 
 from ..errors import AuthoringError
 from ..ledger import find_sources, parse_markers
+from ..source import with_headings
 
 HEADING = re.compile(r"(?m)^(#{1,4}) +(.+?)\s*$")
-EXERCISE = re.compile(r"Exercise (?P<id>\d\d[ab]?\.\d+) (?P<stars>★+) (?P<title>.+?) \((?P<minutes>\d+) minutes?\)")
+EXERCISE = re.compile(r"Exercise (?P<id>\d\d[a-z]?\.\d+) (?P<stars>★+) (?P<title>.+?) \((?P<minutes>\d+) minutes?\)")
 _FENCE = re.compile(r"(?ms)^(```|~~~).*?^\1")
 
 
@@ -63,7 +64,7 @@ def read_pages(root: Path) -> list[Page]:
     for number, path in find_sources(root).items():
         if not (root / "chapters" / f"{path.stem}.ipynb").exists():
             continue
-        text = path.read_text(encoding="utf-8")
+        text = with_headings(path.read_text(encoding="utf-8"), path.name)
         text = text[text.index("\n---", 3) + 4:] if text.startswith("---") else text
         sections = tuple(Section(words, label(number, place), text.count("\n", 0, at) + 1)
                          for place, (at, _, words) in enumerate(headings(text)))

@@ -1,0 +1,82 @@
+"""What a chapter's text and its exercises must agree on: parameter names, and answers that keep their names."""
+
+from __future__ import annotations
+
+import ast
+import os
+
+import pytest
+from course_utils.paths import ROOT
+
+from course_tools.authoring.ledger import find_sources
+from course_tools.authoring.source import CHAPTER, SOLUTION, Chapter, read_chapter
+from course_utils.checks.engine import catalogue
+
+ONLY = [number for number in os.environ.get("COURSE_CHAPTERS", "").split(",") if number]
+SOURCES = {number: path for number, path in find_sources(ROOT).items() if not ONLY or number in ONLY}
+CHAPTERS: dict[str, Chapter] = {number: read_chapter(path) for number, path in SOURCES.items()}
+EXERCISES = [exercise for exercise in catalogue() if exercise.id.split(".")[0] in CHAPTERS]
+
+each_chapter = pytest.mark.parametrize("number", CHAPTERS)
+
+
+def cell_of(exercise_id: str, role: str):
+    chapter = CHAPTERS[exercise_id.split(".")[0]]
+    return next(cell for cell in chapter.cells if cell.exercise == exercise_id and cell.role == role)
+
+
+def bound_names(source: str) -> set[str]:
+    """Names that a cell gives to something at its top level."""
+    names: set[str] = set()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+            continue
+        targets = [n for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        names |= {target.id for target in targets}
+    return names
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
+def test_cases_call_an_answer_by_the_names_in_its_stub(exercise) -> None:
+    """A case hands its arguments over by name; the learner sees the names in the blank."""
+    if exercise.kind == "value":
+        return
+    tree = ast.parse(cell_of(exercise.id, "answer").source(CHAPTER))
+    found = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    stub = found[exercise.name]
+
+    def parameters(function: ast.FunctionDef) -> set[str]:
+        arguments = function.args
+        return {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)} - {"self"}
+
+    for case in (*exercise.fixed(), *exercise.draw(1)):
+        if exercise.kind == "function":
+            assert set(case.args) <= parameters(stub), f"{case.label}: not in the stub's parameters {sorted(parameters(stub))}"
+            continue
+        for method, given in (("__init__", case.args["init"]), ("forward", case.args["inputs"])):
+            function = next((n for n in stub.body if isinstance(n, ast.FunctionDef) and n.name == method), None)
+            if function is not None and function.args.vararg is None:
+                assert set(given) <= parameters(function), f"{case.label}: {method} has {sorted(parameters(function))}"
+
+
+@each_chapter
+def test_no_other_cell_takes_the_name_of_an_answer(number: str) -> None:
+    """Else a learner who runs an earlier cell again after solving the exercise hands that thing to the check."""
+    names = {exercise.name: exercise.id for exercise in EXERCISES if exercise.id.split(".")[0] == number}
+    taken = [
+        f"{CHAPTERS[number].name}:{cell.line} gives the name {name} (exercise {names[name]}) to something else"
+        for cell in CHAPTERS[number].cells
+        if cell.kind == "code" and cell.role not in ("answer", "check")
+        for name in sorted(bound_names(_python(cell.source(SOLUTION))) & set(names))
+    ]
+    assert not taken, "\n".join(taken)
+
+
+def _python(source: str) -> str:
+    """A cell without magics, which only a notebook understands."""
+    return "\n".join(line for line in source.splitlines() if not line.lstrip().startswith(("%", "!")))
+
+
+def test_bound_names() -> None:
+    assert bound_names("def f(): x = 1\nfor a, (b, c) in d: e = 2\nwith g as h: pass\ni.j = k[0] = 3") == {"f", "a", "b", "c", "e", "h"}
