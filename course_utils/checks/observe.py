@@ -28,6 +28,7 @@ from .observation import Error, Misfit, Observation
 from .plain_data import float_tensors, kind_of, plain_data
 from .shortcuts import CallGuard, ForbiddenShortcut, forbid
 
+_multiply, _sum = torch.mul, torch.sum  # kept here: an exercise may forbid the names
 PRINTED = 2_000  # characters of an answer's output that are kept
 
 
@@ -212,8 +213,9 @@ def backward(value: Any, tensors: list[torch.Tensor]) -> tuple[torch.Tensor | No
     outputs = [t for t in float_tensors(value) if t.requires_grad]
     if not outputs:
         return (None,) * len(tensors)
-    directions = [cotangent(t.shape).to(t.dtype) for t in outputs]
-    return torch.autograd.grad(outputs, tensors, directions, allow_unused=True)
+    with torch._C.DisableTorchFunction():  # a sum for each result: for grad_outputs PyTorch would import all of sympy, half a second
+        totals = [_sum(_multiply(t, cotangent(t.shape).to(t.dtype))) for t in outputs]
+    return torch.autograd.grad(totals, tensors, allow_unused=True)
 
 
 def cotangent(shape: torch.Size) -> torch.Tensor:

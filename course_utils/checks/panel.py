@@ -141,18 +141,14 @@ class CheckResult:
 
     def show(self) -> None:
         """Display the panel (in a terminal: print it)."""
-        try:
-            from IPython import get_ipython
+        if "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None:
             from IPython.display import display
 
-            if get_ipython() is None:
-                raise ImportError
-        except ImportError:
-            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-            print(str(self).encode(encoding, "replace").decode(encoding))  # a Windows terminal may not know ✓
-        else:
             bundle = {"text/html": self._repr_html_(), "text/markdown": self._repr_markdown_(), "text/plain": str(self)}
             display(bundle, raw=True)
+        else:
+            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+            print(str(self).encode(encoding, "replace").decode(encoding))  # a Windows terminal may not know ✓
         self._shown = True
 
     def _ipython_display_(self) -> None:

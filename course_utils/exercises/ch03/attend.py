@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models import attention as reference
-from .common import FUSED_NAME, fused, randn
+from ..common import FUSED_NAME, fused, randn
 
 
 def _attention_oracle(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from .common import fused, randn
+from ..common import fused, randn
 
 
 def _order() -> dict[str, str]:

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models import attention as reference
-from .common import randn
+from ..common import randn
 
 
 def _einsum_scores(query: Tensor, key: Tensor) -> Tensor:

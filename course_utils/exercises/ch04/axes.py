@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models import multihead
-from .common import randn
+from ..common import randn
 
 
 def _shapes(n: int = 5, m: int = 7, d_model: int = 12, h: int = 3, d_k: int = 4, d_v: int = 6) -> dict[str, list[int]]:

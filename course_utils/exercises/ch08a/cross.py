@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models.attention import masked_softmax
-from .common import fused, integers, randn
+from ..common import fused, integers, randn
 
 
 def _oracle(y: Tensor, memory: Tensor, source: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> tuple[Tensor, Tensor]:
