@@ -32,8 +32,8 @@ def _but(**changes: list[int]) -> dict[str, list[int]]:
 
 
 SHAPES = Exercise(
-    id="04.1", title="Predict: seven shapes", name="prediction", kind="value", stars=1, minutes=6,
-    signature="prediction: dict of 7 shapes", oracle=_shapes, reference=_shapes(), parts={"values": 2},
+    id="04.1", title="Predict: seven shapes", name="prediction_of_shapes", kind="value", stars=1, minutes=6,
+    signature="prediction_of_shapes: dict of 7 shapes", oracle=_shapes, reference=_shapes(), parts={"values": 2},
     draw=lambda seed: [Case("your seven shapes", {})],
     twins=(
         Twin("d_k where d_v belongs in W_O", _but(o=[12, 12]),
