@@ -13,11 +13,11 @@ from course_tools.authoring.execute import execute
 from course_tools.authoring.source import CHAPTER, SOLUTION, read_chapter
 from course_tools.authoring.stored import changed_outputs
 from course_tools.authoring.uses import package_key
-from course_utils.checks.record import home
+from course_utils.paths import ROOT
 
 
 def main(times: int, numbers: list[str]) -> None:
-    root = home()
+    root = ROOT
     for path in sorted((root / "solutions").glob("[0-9]*.md")):
         chapter = read_chapter(path)
         if numbers and chapter.number not in numbers:

@@ -15,7 +15,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from .paths import ROOT
 
 
 def answered(notebook: dict[str, Any]) -> list[str]:

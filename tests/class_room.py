@@ -61,7 +61,7 @@ sys.modules["teacher"].__path__ = []
 
 def from_teacher(sources: dict[str, str], last: str) -> str:
     """A cell that holds the modules ``sources`` as ``teacher.NAME`` and ends with ``last``: the sandbox has none of them."""
-    plain = {name: text.replace("from ...", "from course_utils.").replace("from . import", "from teacher import")
+    plain = {name: text.replace("from ..common import", "from teacher.shared import").replace("from ...", "from course_utils.").replace("from . import", "from teacher import")
              .replace("from .", "from teacher.") for name, text in sources.items()}
     return TEACHER.format(sources=plain, last=last)
 
@@ -72,6 +72,7 @@ def twin_cell(exercise: Any, index: int) -> str:
     folder = ROOT / "course_utils" / "exercises" / chapter
     sources = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")
                if path.stem != "__init__"}
+    sources["shared"] = (folder.parent / "common.py").read_text(encoding="utf-8")
     return from_teacher(sources, f"""import importlib
 found = [value for name in sources for value in vars(importlib.import_module("teacher." + name)).values()]
 exercise = next(value for value in found if getattr(value, "id", "") == {exercise.id!r} and hasattr(value, "twins"))

@@ -178,9 +178,9 @@ def test_evaluation_mode():
             return super().forward(x)
 
     args = {"init": {}, "parameters": {}, "inputs": {"x": torch.ones(3)}}
-    assert observe("module", Drop, args)["value"].sum() == 0
-    assert observe("module", Drop, {**args, "mode": "train"})["value"].sum() == 0
-    assert observe("module", Drop, {**args, "mode": "eval"})["value"].sum() == 3
+    assert observe("module", Drop, args).value.sum() == 0
+    assert observe("module", Drop, {**args, "mode": "train"}).value.sum() == 0
+    assert observe("module", Drop, {**args, "mode": "eval"}).value.sum() == 3
 
 
 def test_long_lists_of_parameters_are_cut():
@@ -272,7 +272,7 @@ def test_running_the_check_cell_twice_does_not_pass_with_our_version():
 def test_progress_is_kept_best_and_survives_damage(monkeypatch, tmp_path):
     store = record
     monkeypatch.delenv("COURSE_PROGRESS", raising=False)
-    monkeypatch.setattr(store, "home", lambda: tmp_path)
+    monkeypatch.setattr(store, "ROOT", tmp_path)
     store.record("03.1", 4, True)
     store.record("03.1", 1, False)
     assert store.load()["03.1"] == {"points": 4, "passed": True}
@@ -289,7 +289,7 @@ def test_progress_is_kept_best_and_survives_damage(monkeypatch, tmp_path):
 
 def test_progress_suggests_and_forgets(monkeypatch, tmp_path):
     monkeypatch.delenv("COURSE_PROGRESS", raising=False)
-    monkeypatch.setattr(record, "home", lambda: tmp_path)
+    monkeypatch.setattr(record, "ROOT", tmp_path)
     ids = [exercise.id for exercise in catalogue()]
     assert show_progress().next()[0] == ids[0]
     record.record("03.1", 4, True)

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from course_utils.checks import check, engine, limits
 from course_utils.checks.engine import catalogue, examine
-from course_utils.checks.inert import inert
+from course_utils.checks.plain_data import plain_data
 from course_utils.exercises.ch03.attend import _attend as attend
 from course_utils.models.kernels import gaussian_weights
 
@@ -73,12 +73,12 @@ def test_observations_are_plain():
     strange = [torch.zeros(2, 2).to_sparse(), torch.zeros(2, device="meta"), torch.complex(torch.ones(2), torch.ones(2)), object(), {1, 2},
                np.array(["a"]), np.array([object()]), 10**400, "x" * 10**6, [0] * 10**6, lambda: 0]
     for value in strange:
-        plain = inert(value)
+        plain = plain_data(value)
         assert type(plain) in (dict, str, list) and len(str(plain)) < 20_000
-    assert type(inert(torch.nn.Parameter(torch.ones(2)))) is torch.Tensor
-    assert type(inert(torch.ones(2).as_subclass(Liar))) is torch.Tensor
-    assert type(inert(Never(3))) is float and type(inert(np.float32(2))) is float
-    assert type(inert({Never(1): "a"})) is dict
+    assert type(plain_data(torch.nn.Parameter(torch.ones(2)))) is torch.Tensor
+    assert type(plain_data(torch.ones(2).as_subclass(Liar))) is torch.Tensor
+    assert type(plain_data(Never(3))) is float and type(plain_data(np.float32(2))) is float
+    assert type(plain_data({Never(1): "a"})) is dict
 
 
 NASTY = {

@@ -197,9 +197,9 @@ def test_only_what_changed_is_graded_again(tmp_path, capsys):
 
 def test_sandbox_copies_no_answers(tmp_path):
     """What a submission may import holds functions that cases hand over, and no exercise, oracle or reference."""
-    from course_tools.grading.sandbox import furnish_package
+    from course_tools.grading.sandbox import copy_package
 
-    furnish_package(tmp_path)
+    copy_package(tmp_path)
     files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.py")}
     assert {"course_tools/grading/worker.py", "course_utils/checks/observe.py"} <= files
     hidden = ("course_tools/authoring", "course_tools/grading/marks", "course_tools/grading/run", "course_utils/checks/judge",

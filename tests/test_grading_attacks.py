@@ -36,10 +36,10 @@ ATTACKS = {
     "redefines check": ("def check(*a, **k):\n    return True\n" + WRONG, "values", "normalised over the queries", ""),
     "patches torch": ("torch.allclose = torch.equal = torch.isclose = lambda *a, **k: True\ntorch.Tensor.__eq__ = lambda *a: True\n" + WRONG,
                       "values", "normalised over the queries", ""),
-    "patches the observer": ("import course_utils.checks.observe as o, course_utils.checks.inert as i\n"
-                             "o.inert = i.inert = lambda v, depth=0: 'right'\n" + WRONG, "raised", "tampering", "not an observation"),
+    "patches the observer": ("import course_utils.checks.observe as o, course_utils.checks.plain_data as i\n"
+                             "o.plain_data = i.plain_data = lambda v, depth=0: 'right'\n" + WRONG, "raised", "tampering", "not an observation"),
     "patches the protocol": ("import course_tools.grading.wire as w\nw.pack = w._pack = lambda *v: b''\n" + WRONG, "raised", None, ""),
-    "patches the worker": ("import course_tools.grading.worker as w, gc\nw.observed = w.wrong_kind = lambda *a: {}\n" + WRONG, None, None, ""),
+    "patches the worker": ("import course_tools.grading.worker as w, gc\nw.observed = w.is_ours = lambda *a: {}\n" + WRONG, None, None, ""),
     "input transformer": ("get_ipython().input_transformers_post.append(lambda lines: [l.replace('False', 'True') for l in lines])\n" + WRONG,
                           "raised", None, "get_ipython"),
     "forges the protocol": (WRITE_FRAME, "raised", "tampering", "channel"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import time
@@ -14,13 +15,16 @@ import torch
 from course_utils.checks import engine
 from course_utils.checks.exercise import Case, Exercise
 from course_utils.checks.judge import judge
+from course_utils.checks.lookup import chapters, find, in_chapter
+from course_utils.checks.observation import Observation
 from course_utils.checks.panel import CheckResult
+from course_utils.checks.sentences import too_long
 
 from . import wire
-from .sandbox import ROOMS, Sandbox
+from .cells import Unreadable
+from .sandbox import ROOMS, Line, Sandbox
 
 LIMIT = 10.0  # seconds for the answer itself, as in a notebook's check
-STATUSES = ("ok", "blank", "raised", "forbidden")
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Graded:
 
 def exercises_of(only: tuple[str, ...] = ()) -> dict[str, Exercise]:
     """Exercises by id, of all chapters or of those named (``("03", "08a")``)."""
-    return {e.id: e for e in engine.catalogue() if not only or e.id.split(".")[0] in only}
+    return {key: exercise for chapter in chapters() if not only or chapter in only for key, exercise in in_chapter(chapter).items()}
 
 
 def seeds_for(exercise: Exercise, secret: str) -> tuple[int, ...]:
@@ -75,60 +79,98 @@ def seeds_for(exercise: Exercise, secret: str) -> tuple[int, ...]:
 
 @cache
 def _cases(exercise_id: str, secret: str) -> list[Case]:
-    exercise = exercises_of()[exercise_id]
+    exercise = find(exercise_id)
     return exercise.cases(seeds_for(exercise, secret))
 
 
+@dataclass
+class _Place:
+    """Where the worker found an exercise, as it says: which other exercises its answer uses, and notes for the feedback page."""
+
+    builds_on: list[str]
+    notes: list[str]
+
+
+def _places(reply: Any, exercises: dict[str, Exercise]) -> dict[str, _Place]:
+    """The worker's first answer, checked once: Unreadable when the notebook is, ProtocolError when it is no answer of ours."""
+    if not isinstance(reply, dict) or "problem" not in reply:
+        raise wire.ProtocolError("this is no list of exercises")
+    if reply["problem"] is not None:
+        raise Unreadable(str(reply["problem"])[:300])
+    found = reply.get("found")
+    if not isinstance(found, dict) or not all(isinstance(place, dict) for place in found.values()):
+        raise wire.ProtocolError("this is no list of exercises")
+
+    def texts(value: Any) -> list[str]:
+        return [text[:300] for text in value if isinstance(text, str)] if isinstance(value, list) else []
+
+    return {key: _Place(texts(found[key].get("builds_on")), texts(found[key].get("notes"))) for key in exercises if key in found}
+
+
+def _report(reply: Any) -> tuple[str, bytes]:
+    """How an exercise ended and the frame with its observations; ProtocolError when this is no report."""
+    if not isinstance(reply, dict) or not isinstance(reply.get("ended"), str) or not isinstance(reply.get("frame"), bytes):
+        raise wire.ProtocolError("this is no report of an exercise")
+    return reply["ended"], reply["frame"]
+
+
 def grade_notebook(sandbox: Sandbox, data: bytes, exercises: dict[str, Exercise], secret: str, limits: Limits) -> Graded:
-    """Grade the exercises that are in a notebook. A submission that breaks its world loses the exercise that did it."""
+    """Grade the exercises that are in a notebook. A submission that breaks its world loses the exercise that did it, and goes on
+    with the next one in a fresh world."""
     until = time.monotonic() + max(limits.notebook, limits.timeout)
-    todo: list[str] | None = None
-    found: dict[str, dict] = {}
+    places: dict[str, _Place] | None = None
     marks: dict[str, Mark] = {}
-    while todo is None or todo:
-        current = None
-        line = None
+    while places is None or len(marks) < len(places):
+        waiting = len(exercises if places is None else places) - len(marks)
         try:
-            with sandbox.submission(30 + (limits.timeout + 5) * max(1, len(todo or exercises))) as line:
-                line.send({"notebook": data, "exercises": {e.id: e.name for e in exercises.values()}})
-                reply = line.receive(30)
-                if reply["problem"] is not None:
-                    return Graded({}, str(reply["problem"])[:300])
-                found = {key: value for key, value in reply["found"].items() if key in exercises}
-                todo = [key for key in exercises if key in found] if todo is None else todo
-                while todo:
-                    current = todo[0]
-                    started = time.perf_counter()
-                    if time.monotonic() > until:
-                        _finish(marks, _failed(exercises[current], "raised", f"Not tried: the exercises before it used up the "
-                                               f"{limits.notebook:g} s that a notebook has.", "time used up"), found[current], started)
-                        todo.pop(0)
-                        continue
-                    line.send(_task(exercises[current], secret, limits))
-                    reply = line.receive(limits.timeout + 10)
-                    mark = _mark(exercises[current], secret, reply, limits)
-                    _finish(marks, mark, found[current], started)
-                    todo.pop(0)
-                line.send(None)
-        except (wire.ProtocolError, OSError, KeyError, TypeError, AttributeError) as error:  # OSError: TimeoutError, too
-            if current is None or todo is None:
-                return Graded(marks, f"the notebook could not be read in the sandbox ({type(error).__name__}: {error})"[:300])
-            todo.pop(0)
-            exercise = exercises[current]
-            if line is not None and line.ended == "memory":
+            with sandbox.submission(30 + (limits.timeout + 5) * max(1, waiting)) as line:
+                line.send({"notebook": data, "exercises": {key: exercise.name for key, exercise in exercises.items()}})
+                found = _places(line.receive(30), exercises)
+                places = found if places is None else places
+                broken = _grade_until_broken(line, exercises, places, marks, secret, limits, until)
+                if broken is None:
+                    with contextlib.suppress(wire.ProtocolError):
+                        line.send(None)
+        except Unreadable as error:
+            return Graded(marks, str(error))
+        except (wire.ProtocolError, OSError) as error:  # OSError: TimeoutError, too
+            return Graded(marks, f"the notebook could not be read in the sandbox ({type(error).__name__}: {error})"[:300])
+        if broken is not None:
+            current, text = broken
+            if line.ended == "memory":
                 text = f"It took more than {limits.memory / 2**30:.1f} GB of memory, or started too many processes, and was stopped."
-            elif isinstance(error, TimeoutError):
-                text = f"It did not end within {limits.timeout:g} s and was stopped."
-            else:
-                text = "It broke the process it ran in."
-            _finish(marks, _failed(exercise, "raised", text, "stopped by the sandbox"), found[current], time.perf_counter())
+            _finish(marks, _failed(exercises[current], "raised", text, "stopped by the sandbox"), places[current], time.perf_counter())
+    _tell_what_follows(marks, places)
+    return Graded(marks)
+
+
+def _grade_until_broken(line: Line, exercises: dict[str, Exercise], places: dict[str, _Place], marks: dict[str, Mark], secret: str,
+                        limits: Limits, until: float) -> tuple[str, str] | None:
+    """Grade what is left; the exercise that broke the line to the worker, and how, or None at the end of the notebook."""
+    for key in [key for key in places if key not in marks]:
+        started, exercise = time.perf_counter(), exercises[key]
+        if time.monotonic() > until:
+            mark = _failed(exercise, "raised", f"Not tried: the exercises before it used up the {limits.notebook:g} s that a notebook has.",
+                           "time used up")
+        else:
+            try:
+                line.send(_task(exercise, secret, limits))
+                mark = _mark(exercise, secret, *_report(line.receive(limits.timeout + 10)), limits)
+            except TimeoutError:
+                return key, f"It did not end within {limits.timeout:g} s and was stopped."
+            except (wire.ProtocolError, OSError):
+                return key, "It broke the process it ran in."
+        _finish(marks, mark, places[key], started)
+    return None
+
+
+def _tell_what_follows(marks: dict[str, Mark], places: dict[str, _Place]) -> None:
+    """Say of a wrong answer when it uses another one that is wrong."""
     for key, mark in marks.items():
-        below = found[key].get("builds_on")
-        wrong = [other for other in below if other in marks and marks[other].stage != "passed"] if isinstance(below, list) else []
+        wrong = [other for other in places[key].builds_on if other in marks and marks[other].stage != "passed"]
         if wrong and mark.stage not in ("passed", "not attempted"):
             mark.follows = wrong[0]
             mark.notes.append(f"This answer uses yours to {wrong[0]}, which is not right: mend that one first.")
-    return Graded(marks)
 
 
 def _task(exercise: Exercise, secret: str, limits: Limits) -> dict[str, Any]:
@@ -145,15 +187,14 @@ def off_limits(exercise: Exercise) -> list[str]:
     return [*exercise.forbidden, *(dotted for dotted in own if dotted not in exercise.forbidden)]
 
 
-def _finish(marks: dict[str, Mark], mark: Mark, place: dict, started: float) -> None:
-    notes = place.get("notes") if isinstance(place, dict) else None
-    mark.notes = [str(text)[:300] for text in notes or [] if isinstance(text, str)] + mark.notes
+def _finish(marks: dict[str, Mark], mark: Mark, place: _Place, started: float) -> None:
+    mark.notes = place.notes + mark.notes
     mark.seconds = round(time.perf_counter() - started, 3)
     marks[mark.exercise] = mark
 
 
-def _failed(exercise: Exercise, stage: str, message: str, mistake: str | None = None, hint: str | None = None) -> Mark:
-    return _as_mark(CheckResult(exercise.id, exercise.title, False, 0.0, exercise.points, stage, message, mistake=mistake, hint=hint))
+def _failed(exercise: Exercise, stage: str, message: str, mistake: str | None = None) -> Mark:
+    return _as_mark(CheckResult.refused(exercise, stage, message, mistake))
 
 
 def _as_mark(result: CheckResult) -> Mark:
@@ -161,89 +202,90 @@ def _as_mark(result: CheckResult) -> Mark:
                 earned=dict(result.earned))
 
 
-def _mark(exercise: Exercise, secret: str, reply: dict[str, Any], limits: Limits) -> Mark:
+@dataclass(frozen=True)
+class _Problem:
+    """A cell that stopped while it was run for an exercise."""
+
+    cell: int
+    answer: bool  # it is the exercise's own
+    type: str
+    message: str
+    line: str
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """What the worker sent back for one exercise."""
+
+    status: str
+    line: str
+    number: int | None
+    problems: list[_Problem]
+    seen: list[Observation]
+
+
+def _frame(data: bytes, exercise: Exercise) -> _Frame:
+    """Read what came out of the sandbox, which is hostile; ProtocolError, KeyError or TypeError when the observer would not have
+    written it."""
+    plain = wire.read(io.BytesIO(data).read)
+    if plain["status"] not in ("observed", "missing", "wrong kind", "time", "ours") or not isinstance(plain["line"], str):
+        raise TypeError("not an observation")
+    if not (plain["number"] is None or type(plain["number"]) is int) or not isinstance(plain["seen"], list) or len(plain["seen"]) > 1000:
+        raise TypeError("not an observation")
+    seen = [Observation.from_plain(item) for item in plain["seen"]]
+    if any(one.status == "forbidden" and one.error.message not in off_limits(exercise) for one in seen):
+        raise TypeError("a name that is not forbidden")
+    if not all(type(p["cell"]) is int for p in plain["problems"]):
+        raise TypeError("not a cell's number")
+    problems = [_Problem(p["cell"], p["answer"] is True, str(p["type"])[:100], str(p["message"])[:300], str(p["line"])[:200])
+                for p in plain["problems"]]
+    return _Frame(plain["status"], plain["line"], plain["number"], problems, seen)
+
+
+def _mark(exercise: Exercise, secret: str, ended: str, data: bytes, limits: Limits) -> Mark:
     """Judge what the worker sent back for one exercise."""
-    ended = reply["ended"]
     if ended == "time":
         return _failed(exercise, "raised", f"Stopped after {limits.timeout:g} s, and it could not be interrupted. Is there a loop that "
                                            "never ends?", "endless loop")
     if ended == "size":
         return _failed(exercise, "type", f"The result holds more than {limits.result / 2**20:.0f} MB.", "result far too large")
+    if ended == "forged":
+        return _failed(exercise, "raised", "Something else than the observer wrote into the channel of the results.", "tampering")
     if ended != "done":
-        what = ("Something else than the observer wrote into the channel of the results." if ended == "forged" else
-                f"The program ended itself before it could be observed ({str(ended)[:40]}).")
-        return _failed(exercise, "raised", what, "tampering" if ended == "forged" else "stopped by itself")
+        return _failed(exercise, "raised", f"The program ended itself before it could be observed ({ended[:40]}).", "stopped by itself")
     try:
-        frame = wire.read(io.BytesIO(reply["frame"]).read)
-        _validate(frame, exercise)
-    except (wire.ProtocolError, KeyError, TypeError, AttributeError):
+        frame = _frame(data, exercise)
+    except (wire.ProtocolError, KeyError, TypeError, ValueError):
         return _failed(exercise, "raised", "What came back is not an observation.", "tampering")
     mark = _judged(exercise, secret, frame)
-    for problem in frame["problems"][:3]:
-        if mark.stage != "passed" and problem.get("answer") is False:
-            mark.notes.append(f"cell {problem.get('cell', 0) + 1}, which this answer needs, stopped with "
-                              f"{problem.get('type')}: {problem.get('message')}"[:300])
+    if mark.stage != "passed":
+        mark.notes += [f"cell {p.cell + 1}, which this answer needs, stopped with {p.type}: {p.message}"[:300]
+                       for p in frame.problems[:3] if not p.answer]
     return mark
 
 
-def _judged(exercise: Exercise, secret: str, frame: dict[str, Any]) -> Mark:
-    own = next((p for p in frame["problems"] if p.get("answer")), None)
-    status = frame["status"]
-    if status == "missing":
-        if own is not None:
-            return _failed(exercise, "raised", f"Your cell stopped with {own.get('type')}: {own.get('message')} at the line "
-                                               f"`{own.get('line')}`, before `{exercise.name}` was defined.")
+def _judged(exercise: Exercise, secret: str, frame: _Frame) -> Mark:
+    own = next((problem for problem in frame.problems if problem.answer), None)
+    if frame.status == "missing" and own is not None:
+        return _failed(exercise, "raised", f"Your cell stopped with {own.type}: {own.message} at the line `{own.line}`, before "
+                                           f"`{exercise.name}` was defined.")
+    if frame.status == "missing":
         return _failed(exercise, "not attempted", f"The cell does not define `{exercise.name}`.")
-    if status == "wrong kind":
-        return _failed(exercise, "type", f"`{exercise.name}` is a {frame['line']}; the exercise asks for a "
+    if frame.status == "wrong kind":
+        return _failed(exercise, "type", f"`{exercise.name}` is a {frame.line}; the exercise asks for a "
                                          f"{'class' if exercise.kind == 'module' else 'function'}.", "redefined name")
-    if status == "ours":
+    if frame.status == "ours":
         return _failed(exercise, "forbidden shortcut", f"`{exercise.name}` is the course's own version, imported. Write your own.",
                        "forbidden shortcut")
-    if status == "time":
-        where = f", at line {frame['number']} of the cell: `{frame['line']}`" if frame["line"] else ""
-        return _failed(exercise, "raised", f"Stopped after {LIMIT:g} s{where}. Is there a loop that never ends, or one that is far too "
-                                           "long? The inputs here are tiny.", "endless loop")
+    if frame.status == "time":
+        return _failed(exercise, "raised", too_long(LIMIT, frame.number, frame.line), "endless loop")
     cases = _cases(exercise.id, secret)
-    if not frame["seen"] or (len(frame["seen"]) != len(cases) and frame["seen"][0]["status"] not in ("blank", "forbidden")):
+    if not frame.seen or (len(frame.seen) != len(cases) and frame.seen[0].status not in ("blank", "forbidden")):
         return _failed(exercise, "raised", "What came back is not an observation of every case.", "tampering")
-    result = CheckResult(exercise.id, exercise.title, False, 0.0, exercise.points, "raised", "")
     try:
         with torch.random.fork_rng(devices=[]):
-            verdict = judge(exercise, cases, frame["seen"])
-        engine.fill(result, exercise, verdict, None, seeds_for(exercise, secret), cases)
-        return _as_mark(result)
+            verdict = judge(exercise, cases, frame.seen)
+        return _as_mark(CheckResult.judged(exercise, verdict, None, seeds_for(exercise, secret), cases))
     except Exception as error:
         return _failed(exercise, "raised", f"The judge stumbled over this answer ({type(error).__name__}: {str(error)[:200]}). That is a "
                                            "fault of the course: please look at this answer yourself, and report it.", "judge stumbled")
-
-
-def _validate(frame: Any, exercise: Exercise) -> None:
-    """TypeError or KeyError unless the frame has the form the observer writes."""
-    def demand(truth: bool) -> None:
-        if not truth:
-            raise TypeError("not an observation")
-
-    demand(isinstance(frame, dict) and frame["status"] in ("observed", "missing", "wrong kind", "time", "ours"))
-    demand(isinstance(frame["line"], str) and (frame["number"] is None or isinstance(frame["number"], int)))
-    demand(isinstance(frame["problems"], list) and all(isinstance(p, dict) and isinstance(p.get("cell"), int) for p in frame["problems"]))
-    demand(isinstance(frame["seen"], list) and len(frame["seen"]) <= 1000)
-    for seen in frame["seen"]:
-        demand(isinstance(seen, dict) and seen["status"] in STATUSES and isinstance(seen["type"], str))
-        value = seen["value"]
-        demand(seen["type"] != "tensor" or isinstance(value, torch.Tensor) or isinstance(value, dict) and "object" in value)
-        demand(isinstance(seen["printed"], str) and isinstance(seen["gradients"], dict))
-        demand(isinstance(seen["changed"], list) and all(isinstance(name, str) for name in seen["changed"]))
-        demand(all(isinstance(k, str) and (g is None or isinstance(g, torch.Tensor)) for k, g in seen["gradients"].items()))
-        demand(seen["module"] is None or isinstance(seen["module"], dict) and isinstance(seen["module"].get("problem"), str))
-        error = seen["error"]
-        demand(error is None or isinstance(error, dict) and isinstance(error.get("message"), str))
-        for key, text in (error or {}).items():
-            if isinstance(text, str):
-                error[key] = text[:1000]
-        demand(all(isinstance(n, str) and len(n) < 200 for n in (error or {}).get("classes", [])) and len(seen["type"]) < 1000)
-        if seen["status"] == "raised":
-            demand(all(isinstance(error[key], str) for key in ("type", "message", "line", "hidden")))
-            demand(isinstance(error["classes"], list) and all(isinstance(name, str) for name in error["classes"]))
-        if seen["status"] == "forbidden":
-            demand(error is not None and error["message"] in off_limits(exercise))

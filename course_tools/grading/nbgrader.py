@@ -6,7 +6,7 @@ institution that has its own takes over the line about ``ClearSolutions``, witho
 
 What only tells the story is left out: pictures, widgets, training. Grading runs an import or two, the answers and the
 checks, so it is quick, and no cell waits for a browser. ``course_utils`` must be importable where nbgrader runs its
-kernels: install the course there (``pip install .``). nbgrader has no walls: it runs submissions with your rights.
+kernels: install the course there (``pip install .``). nbgrader has no sandbox: it runs submissions with your rights.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from course_utils.checks import catalogue
+from course_utils.paths import ROOT
 
 from .cells import Cell, analysed, needs, plain_python
 
@@ -151,7 +152,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Lay the assignments out and say what comes next."""
     parser = argparse.ArgumentParser(prog="python -m course_tools.grading.nbgrader", description="Lay the chapters out for nbgrader.")
     parser.add_argument("target", help="folder for the course: source/, nbgrader_config.py")
-    parser.add_argument("--root", default=str(Path(__file__).resolve().parents[2]), help="folder of the course (this one)")
+    parser.add_argument("--root", default=str(ROOT), help="folder of the course (this one)")
     options = parser.parse_args(arguments)
     try:
         names = lay_out(options.root, options.target)

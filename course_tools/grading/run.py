@@ -1,4 +1,4 @@
-"""A whole class: which notebooks have to be graded, on which machine, and one line a notebook in ``grades.jsonl``.
+"""A whole class: which notebooks have to be graded, on which machine, and one line for each notebook in ``grades.jsonl``.
 
 A run can be killed at any moment and resumed: a notebook is graded again only if it, the exercises or the draws changed.
 """
@@ -19,9 +19,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from course_utils.paths import PACKAGE
+
 from .collect import Submission, collect, load, printable
 from .marks import Limits, exercises_of, grade_notebook
-from .sandbox import Sandbox, SandboxError, Unwalled, why_not
+from .sandbox import Sandbox, SandboxError, Unsandboxed, why_not
 
 _boxes: dict[tuple, Sandbox] = {}
 _one_at_a_time = threading.Lock()
@@ -42,7 +44,7 @@ def _box(plan: Plan) -> Sandbox:
     """The sandbox of this process, started once."""
     key = (os.getpid(), plan.memory, plan.unsafe)
     if key not in _boxes:
-        _boxes[key] = (Unwalled if plan.unsafe else Sandbox)(memory=plan.memory).__enter__()
+        _boxes[key] = (Unsandboxed if plan.unsafe else Sandbox)(memory=plan.memory).__enter__()
         atexit.register(_boxes[key].__exit__, None, None, None)
     return _boxes[key]
 
@@ -87,18 +89,16 @@ def key_of(submission: Submission) -> str:
 
 
 def fingerprint_of_exercises(only: tuple[str, ...]) -> str:
-    """Changes when any exercise, oracle or judge changes."""
-    from course_utils import checks, exercises
-
+    """Changes when any exercise, oracle or judge changes, or how grading observes and judges."""
     text = hashlib.sha256(repr(sorted(only)).encode())
-    for room in (checks, exercises):
-        for path in sorted(Path(room.__file__).parent.rglob("*.py")):
+    for folder in (PACKAGE / "checks", PACKAGE / "exercises", Path(__file__).resolve().parent):
+        for path in sorted(folder.rglob("*.py")):
             text.update(path.read_bytes())
     return text.hexdigest()[:16]
 
 
 class Book:
-    """The folder of a run: ``run.json`` with its draws, ``grades.jsonl`` with a line a notebook."""
+    """The folder of a run: ``run.json`` with its draws, ``grades.jsonl`` with a line for each notebook."""
 
     def __init__(self, folder: str | Path, resume: bool, seed: str | None = None):
         self.folder = Path(folder)

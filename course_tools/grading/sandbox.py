@@ -1,4 +1,4 @@
-"""The walls: one bubblewrap sandbox per judge process, with a :mod:`.zygote` inside that forks a world per submission.
+"""One bubblewrap sandbox for each judge process, with a :mod:`.forkserver` inside that forks a world of its own for each submission.
 
 Inside there is no network, a read-only system, the interpreter, and a copy of the course's package without exercises,
 oracles and solutions. Root becomes nobody. Where this is not possible :func:`why_not` says so, and grading refuses.
@@ -21,50 +21,17 @@ import time
 from pathlib import Path
 from typing import Any
 
-import course_utils
-from course_utils.checks.record import home
+from course_utils.paths import PACKAGE, ROOT
 
 from . import wire
 
 TOOLS = Path(__file__).resolve().parents[1]
-PACKAGE = Path(course_utils.__file__).resolve().parent
-ROOMS = ("models", "text", "training", "show", "experiments")
+ROOMS = ("models", "text", "training", "show", "experiments")  # of course_utils, open to submissions
+COURSE = ("course_utils", "course_tools")  # an installed copy of these must not be seen
 STARTUP = 120.0  # seconds an overloaded machine may need to import PyTorch
 
 SETTINGS = {"LANG": "C.UTF-8", "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "MKL_NUM_THREADS": "1", "COURSE_PROGRESS": "off",
             "COURSE_BUILD": "1", "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
-
-STUB = '''"""Inside the sandbox there is nothing to check against: the judge is outside."""
-
-
-class Unchecked:
-    """What ``check`` returns here: later cells go on with the learner's own version."""
-
-    passed, points, possible, stage, mistake, hint = False, 0.0, 0.0, "not judged here", None, None
-
-    def __init__(self, use=None):
-        self.use = use
-
-    def show(self):
-        """Nothing to show."""
-
-
-def check(exercise, answer=None, *more, **options):
-    """Hand the answer back."""
-    return Unchecked(answer)
-
-
-def progress():
-    """Nothing is known of progress here."""
-
-
-def catalogue():
-    """No exercises."""
-    return []
-
-
-CheckResult, CheckFailed = Unchecked, AssertionError
-'''
 
 
 class SandboxError(RuntimeError):
@@ -83,17 +50,18 @@ def why_not() -> str:
     return ""
 
 
-def furnish_package(folder: Path) -> None:
+def copy_package(folder: Path) -> None:
     """Copy into ``folder`` what submissions may import: the package without exercises, judge and authoring."""
     target = folder / "course_utils"
     hide = shutil.ignore_patterns("__pycache__")
     target.mkdir(parents=True)
-    shutil.copy2(PACKAGE / "__init__.py", target)
+    for name in ("__init__", "paths"):
+        shutil.copy2(PACKAGE / f"{name}.py", target)
     for room in ROOMS:
         shutil.copytree(PACKAGE / room, target / room, ignore=hide)
     (target / "checks").mkdir()
-    (target / "checks" / "__init__.py").write_text(STUB, encoding="utf-8")
-    for name in ("exercise", "inert", "limits", "observe", "shortcuts"):
+    shutil.copy2(TOOLS / "grading" / "inside" / "checks.py", target / "checks" / "__init__.py")
+    for name in ("exercise", "limits", "observation", "observe", "plain_data", "shortcuts"):
         shutil.copy2(PACKAGE / "checks" / f"{name}.py", target / "checks")
     for path in sorted((PACKAGE / "exercises").glob("ch*/callables.py")):  # functions that cases hand to an answer
         chapter = target / "exercises" / path.parent.name
@@ -105,8 +73,14 @@ def furnish_package(folder: Path) -> None:
     tools.mkdir(parents=True)
     for package in (tools, tools.parent):
         (package / "__init__.py").write_text('"""The part of grading that runs inside."""\n', encoding="utf-8")
-    for name in ("wire", "cells", "worker", "zygote"):
+    for name in ("wire", "cells", "worker", "forkserver"):
         shutil.copy2(TOOLS / "grading" / f"{name}.py", tools)
+
+
+def copies_of_the_course() -> set[Path]:
+    """Folders that hold oracles, or would if they existed: ours, and an installed copy wherever Python looks."""
+    places = [*sys.path, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    return {PACKAGE, TOOLS, *(Path(place).resolve() / name for place in places if place for name in COURSE)}
 
 
 def command(package: Path) -> list[str]:
@@ -130,13 +104,11 @@ def command(package: Path) -> list[str]:
             for parent in reversed(path.parents[:-1]):  # bubblewrap would create them for root alone
                 line += ["--perms", "0755", "--dir", str(parent)]
             line += ["--ro-bind", str(path), str(path)]
-    places = [*sys.path, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
-    copies = {PACKAGE, TOOLS, *(Path(place).resolve() / name for place in places if place for name in ("course_utils", "course_tools"))}
-    # an installed copy beside ours, too
-    for path in sorted(copies | {home() / name for name in ("solutions", "tests", ".git")}):  # if they lie inside what is bound
+    hidden = copies_of_the_course() | {ROOT / name for name in ("solutions", "tests", ".git")}
+    for path in sorted(hidden):  # if they lie inside what is bound
         if path.is_dir() and any(path.is_relative_to(top) for top in (*inside, Path("/usr"))):
             line += ["--tmpfs", str(path)]
-    line += ["--perms", "1777", "--tmpfs", "/scratch"]  # the zygote's own; every submission gets a fresh one over it
+    line += ["--perms", "1777", "--tmpfs", "/scratch"]  # the fork server's own; every submission gets a fresh one over it
     line += ["--proc", "/proc", "--dev", "/dev", "--perms", "0755", "--dir", "/home/student", "--ro-bind", str(package), "/course",
              "--chdir", "/"]
     settings = {**SETTINGS, "PATH": "/usr/bin:/bin", "HOME": "/home/student", "PYTHONPATH": "/course", "MPLCONFIGDIR": "/scratch",
@@ -147,11 +119,11 @@ def command(package: Path) -> list[str]:
         line += ["--setenv", name, value]
     for place in ("/tmp", "/dev", "/home", "/"):  # one submission must not leave a file for the next
         line += ["--remount-ro", place]
-    return [*line, "--", sys.executable, "-m", "course_tools.grading.zygote"]
+    return [*line, "--", sys.executable, "-m", "course_tools.grading.forkserver"]
 
 
 class Sandbox:
-    """A running zygote; use as a context manager. ``submission()`` gives the channel of one fresh world."""
+    """A running fork server; use as a context manager. ``submission()`` gives the channel of one fresh world."""
 
     def __init__(self, memory: int = 2 * 2**30, space: int = 64 * 2**20):
         self.memory, self.space, self.count = memory, space, 0
@@ -163,7 +135,7 @@ class Sandbox:
         if reason:
             raise SandboxError(reason)
         os.chmod(self._folder.name, 0o755)
-        furnish_package(Path(self._folder.name) / "package")
+        copy_package(Path(self._folder.name) / "package")
         self._start()
         return self
 
@@ -205,7 +177,7 @@ class Sandbox:
         job = json.dumps({"id": self.count, "memory": self.memory, "space": self.space, "cpu": int(seconds) + 10}).encode()
         try:
             socket.send_fds(self.control, [job], [theirs.fileno()])
-        except OSError:  # the zygote died between two submissions
+        except OSError:  # the fork server died between two submissions
             self._stop()
             self._start()
             socket.send_fds(self.control, [job], [theirs.fileno()])
@@ -229,21 +201,21 @@ class Sandbox:
         if os.environ.get("COURSE_GRADING_DEBUG"):
             self.errors.seek(0)
             sys.stderr.write(self.errors.read().decode(errors="replace"))
-        self._stop()  # the zygote itself is in trouble: the next submission gets a new one
+        self._stop()  # the fork server itself is in trouble: the next submission gets a new one
         return "stopped"
 
 
-class Unwalled(Sandbox):
-    """The same worker without walls, for ``--unsafe``: it can do whatever you can do."""
+class Unsandboxed(Sandbox):
+    """The same worker without a sandbox, for ``--unsafe``: it can do whatever you can do."""
 
-    def __enter__(self) -> Unwalled:
-        furnish_package(Path(self._folder.name) / "package")
+    def __enter__(self) -> Unsandboxed:
+        copy_package(Path(self._folder.name) / "package")
         self._start()
         return self
 
     def _launch(self, control: socket.socket, errors: Any) -> subprocess.Popen:
         settings = {**os.environ, **SETTINGS, "PYTHONPATH": str(Path(self._folder.name) / "package"), "COURSE_UNSAFE_GRADING": "1"}
-        return subprocess.Popen([sys.executable, "-m", "course_tools.grading.zygote"], stdin=control, stdout=subprocess.DEVNULL,
+        return subprocess.Popen([sys.executable, "-m", "course_tools.grading.forkserver"], stdin=control, stdout=subprocess.DEVNULL,
                                 stderr=errors, env=settings, cwd=self._folder.name)
 
 

@@ -1,4 +1,4 @@
-"""Inert data as bytes and back, without pickle: a JSON head, then the raw numbers of the tensors.
+"""Plain data as bytes and back, without pickle: a JSON head, then the raw numbers of the tensors.
 
 A frame is ``length of the head (4 bytes) · length of the body (8 bytes) · head · body``. Both lengths are checked before
 anything is read. Used between the judge and the sandbox, in both directions; what comes out of the sandbox is hostile.
@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from course_utils.checks.exercise import Registered
-from course_utils.checks.inert import DTYPES
+from course_utils.checks.plain_data import DTYPES
 
 HEAD, BODY, DEPTH = 8 * 2**20, 64 * 2**20, 12
 PREFIX = struct.Struct("!IQ")
@@ -52,7 +52,7 @@ def _pack(value: Any, body: bytearray) -> Any:
         return {"d": [[_pack(k, body), _pack(v, body)] for k, v in value.items()]}
     if isinstance(value, (list, tuple)):
         return {"l" if isinstance(value, list) else "u": [_pack(item, body) for item in value]}
-    raise TypeError(f"{type(value).__name__} is not inert")
+    raise TypeError(f"{type(value).__name__} is not plain data")
 
 
 def lengths(prefix: bytes) -> tuple[int, int]:

@@ -103,7 +103,7 @@ def _in_a_child(task: dict[str, Any], channel: socket.socket) -> tuple[str, byte
 def _end_everything(child: int) -> None:
     """Kill every process of this sandbox but the supervisor, process 1: daemons do not outlive their exercise.
 
-    Without walls (``--unsafe``) only the group of the exercise's own process can be told from the rest of the machine.
+    Without a sandbox (``--unsafe``) only the group of the exercise's own process can be told from the rest of the machine.
     """
     if os.getpid() != 1:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -138,8 +138,7 @@ def _reap(child: int, status: int | None) -> int:
 
 def observed(task: dict[str, Any]) -> dict[str, Any]:
     """Run the cells of an exercise, then observe its answer on the cases."""
-    from course_utils.checks.limits import Abandoned, TimeIsUp, run_with_limit
-    from course_utils.checks.observe import neutral_torch, observe, own_line, surroundings
+    from course_utils.checks.observe import TooLong, observe_all, wrong_kind
 
     sys.stdout = sys.stderr = open(os.devnull, "w")  # prints of cells cost nothing, however many
     space, problems = run_cells(task["sources"], task["cell"])
@@ -152,24 +151,12 @@ def observed(task: dict[str, Any]) -> dict[str, Any]:
     wrong = wrong_kind(task["kind"], answer)
     if wrong:
         return {**report, "status": "wrong kind", "line": wrong}
-    seen: list[dict[str, Any]] = []
-
-    def work() -> None:
-        with neutral_torch():
-            for case in task["cases"]:
-                seen.append(observe(task["kind"], answer, case["args"], tuple(case["gradients"]), around))
-                if seen[0]["status"] in ("blank", "forbidden"):
-                    break
-
+    cases = [(case["args"], tuple(case["gradients"])) for case in task["cases"]]
     try:
-        with surroundings(answer, tuple(task["forbidden"])) as around:
-            run_with_limit(work, task["limit"])
-    except TimeIsUp as error:
-        number, line = own_line(error, answer)
-        return {**report, "status": "time", "line": line, "number": number}
-    except Abandoned:
-        return {**report, "status": "time"}
-    return {**report, "seen": seen}
+        seen = observe_all(task["kind"], answer, cases, tuple(task["forbidden"]), task["limit"])
+    except TooLong as stopped:
+        return {**report, "status": "time", "line": stopped.line, "number": stopped.number}
+    return {**report, "seen": [observation.to_plain() for observation in seen]}
 
 
 OURS = ("course_utils.", "course_tools.")  # the packages of the course, as modules begin
@@ -182,18 +169,6 @@ def is_ours(answer: Any) -> bool:
     code = getattr(answer, "__code__", None)
     file = str(getattr(code, "co_filename", ""))
     return str(getattr(answer, "__module__", "")).startswith(OURS) or "course_utils" in file or "course_tools" in file
-
-
-def wrong_kind(kind: str, answer: Any) -> str:
-    """What stands under the name when it cannot be an answer at all."""
-    import torch
-
-    is_class = isinstance(answer, type)
-    if kind == "value" or (kind == "module" and is_class):
-        return ""
-    if kind == "function" and callable(answer) and not is_class and not isinstance(answer, torch.Tensor):
-        return ""
-    return type(answer).__name__
 
 
 def run_cells(sources: list[tuple[int, str]], answer_cell: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:

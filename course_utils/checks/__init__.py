@@ -9,6 +9,9 @@
 """
 
 from .engine import CheckFailed, catalogue, check, progress
+from .notebook import watch_for_unrun_cells
 from .panel import CheckResult
 
 __all__ = ["CheckFailed", "CheckResult", "catalogue", "check", "progress"]
+
+watch_for_unrun_cells()

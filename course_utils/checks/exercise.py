@@ -20,7 +20,7 @@ KINDS = ("function", "module", "value")
 class Case:
     """One thing to try an answer on.
 
-    ``args`` holds inert data only (tensors, numbers, strings, None, lists, dicts, :class:`Registered`), so
+    ``args`` holds plain data only (tensors, numbers, strings, None, lists, dicts, :class:`Registered`), so
     that a case can be sent to another process. For a ``module`` exercise its keys are ``init``
     (constructor arguments), ``parameters`` (name -> tensor, loaded before the call), ``inputs``, and perhaps
     ``mode``: with "eval" the module is put into evaluation mode first.
@@ -37,7 +37,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Registered:
-    """A callable handed to an answer, by name, so that the case itself stays inert."""
+    """A callable handed to an answer, by name, so that the case itself stays plain data."""
 
     name: str
 
@@ -46,7 +46,10 @@ CALLABLES: dict[str, Callable] = {}
 
 
 def register(function: Callable) -> Callable:
-    """Make ``function`` available to cases as ``Registered(function.__name__)``."""
+    """Make ``function`` available to cases as ``Registered(function.__name__)``; ValueError for a name another chapter uses."""
+    other = CALLABLES.get(function.__name__, function)
+    if other.__module__ != function.__module__:
+        raise ValueError(f"{function.__name__} is registered by {other.__module__} and by {function.__module__}: rename one")
     CALLABLES[function.__name__] = function
     return function
 
@@ -72,6 +75,8 @@ class Exercise:
     ``parts`` maps the name of a part to its points; a part's points are given when all its cases pass.
     ``draw(seed)`` returns the cases for one random draw; ``fixed()`` the edge cases that need no draw.
     ``forbidden`` names functions (dotted, ``torch.nn.functional.softmax``) that raise while the answer runs.
+    ``name`` is what the check cell passes; ``title``, ``stars`` and ``minutes`` are typed here alone, and `build` sets the chapter's
+    heading from them.
     """
 
     id: str
@@ -101,6 +106,11 @@ class Exercise:
         names = [twin.name for twin in self.twins]
         if len(set(names)) != len(names):
             raise ValueError(f"exercise {self.id}: two twins share a name: {names}")
+
+    @property
+    def heading(self) -> str:
+        """The heading in the chapter: ``Exercise 03.2 ★★ Scaled dot-product attention (15 minutes)``."""
+        return f"Exercise {self.id} {'★' * self.stars} {self.title} ({self.minutes} minutes)"
 
     @property
     def points(self) -> float:

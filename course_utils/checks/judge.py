@@ -11,8 +11,10 @@ from typing import Any
 import torch
 
 from . import sentences
-from .detective import close, clues
+from .clues import clues
+from .compare import close, flat, same, same_item
 from .exercise import Case, Exercise, Twin
+from .observation import Error, Observation
 from .observe import backward, observe
 
 STAGES = ("not attempted", "raised", "type", "shape", "finite", "values", "gradients", "forbidden shortcut")
@@ -48,8 +50,11 @@ class Verdict:
 
 
 def expected_of(exercise: Exercise, case: Case) -> tuple[Any, dict[str, torch.Tensor | None]]:
-    """The oracle's value for a case and its gradients by ``case.gradients``."""
-    args = {key: value for key, value in case.args.items()}
+    """The oracle's value for a case and its gradients by ``case.gradients``.
+
+    ValueError when no gradient comes out of the oracle at all: whoever wrote the exercise has cut the graph.
+    """
+    args = dict(case.args)
     if not case.gradients:
         return exercise.oracle(**args), {}
     if exercise.kind == "module":
@@ -61,6 +66,9 @@ def expected_of(exercise: Exercise, case: Case) -> tuple[Any, dict[str, torch.Te
         leaves = args
     value = exercise.oracle(**args)
     grads = backward(value, [leaves[name] for name in case.gradients])
+    if all(grad is None for grad in grads):
+        raise ValueError(f"exercise {exercise.id}, case {case.label!r}: gradients by {', '.join(case.gradients)} are asked for, but the "
+                         "oracle's result depends on none of them in a way autograd can follow; compute it with tensors throughout")
     return _detach(value), dict(zip(case.gradients, grads, strict=True))
 
 
@@ -76,13 +84,13 @@ def _detach(value: Any) -> Any:
     return value
 
 
-def judge(exercise: Exercise, cases: list[Case], seen: list[dict[str, Any]]) -> Verdict:
+def judge(exercise: Exercise, cases: list[Case], seen: list[Observation]) -> Verdict:
     """Judge the observations ``seen`` of one answer on ``cases`` (``seen`` may stop early)."""
     findings: list[Finding] = []
     failed: set[str] = {case.part for case in cases[len(seen):]}
     something_right = False
     for index, (case, observation) in enumerate(zip(cases, seen, strict=False)):
-        finding = _examine(exercise, case, index, observation)
+        finding = _Trial(exercise, case, index, observation).finding()
         if finding is not None:
             findings.append(finding)
             failed.add(case.part)
@@ -100,183 +108,157 @@ def judge(exercise: Exercise, cases: list[Case], seen: list[dict[str, Any]]) -> 
     return Verdict(earned, first, remarks)
 
 
-def _examine(exercise: Exercise, case: Case, index: int, seen: dict) -> Finding | None:
-    def found(stage: str, message: str, mistake: str | None = None, **more: Any) -> Finding:
-        return Finding(stage, message, case, index, mistake, **more)
+@dataclass(frozen=True)
+class _Trial:
+    """One case, what was seen of the answer on it, and what is wrong with that."""
 
-    status, error = seen["status"], seen["error"] or {}
-    if status == "blank":
-        if index:
-            return found("raised", "A branch of your code still ends in `raise NotImplementedError`: this input reaches it.")
-        return found("not attempted", "Not attempted yet: replace the blank above with your answer, run that cell, then run this one "
-                                      "again.")
-    if status == "forbidden":
-        return found("forbidden shortcut", sentences.forbidden(error["message"], exercise), "forbidden shortcut")
-    if case.rejects is not None:
-        return _examine_rejection(case, seen, found)
-    if status == "raised":
-        return found("raised", *sentences.raised(error, exercise))
-    if seen["module"] is not None:
-        return found("type", sentences.module_problem(seen["module"], exercise))
-    expected, gradients = expected_of(exercise, case)
-    got = seen["value"]
-    if exercise.kind == "value":
-        return _examine_value(exercise, got, seen["type"], expected, found)
-    problem = sentences.type_problem(seen, expected, exercise, lambda a, b: _same(exercise, a, b))
-    if problem:
-        return found("type", *problem, got=got, expected=expected)
-    return (_examine_numbers(exercise, case, got, expected, found) or _examine_inputs(seen, found)
-            or _examine_gradients(exercise, seen, gradients, found))
+    exercise: Exercise
+    case: Case
+    index: int
+    seen: Observation
 
+    def found(self, stage: str, message: str, mistake: str | None = None, **more: Any) -> Finding:
+        """A finding about this case."""
+        return Finding(stage, message, self.case, self.index, mistake, **more)
 
-def _examine_value(exercise: Exercise, got: Any, kind: str, expected: Any, found) -> Finding | None:
-    problem = sentences.value_problem(got, kind, expected, exercise)
-    if problem:
-        return found(*problem)
-    if _same(exercise, got, expected):
+    def finding(self) -> Finding | None:
+        """What is wrong, None when nothing is."""
+        exercise, case, seen = self.exercise, self.case, self.seen
+        if seen.status == "blank":
+            return self._blank()
+        if seen.status == "forbidden":
+            return self.found("forbidden shortcut", sentences.forbidden(seen.error.message, exercise), "forbidden shortcut")
+        if case.rejects is not None:
+            return self._rejection()
+        if seen.status == "raised":
+            return self.found("raised", *sentences.raised(seen.error, exercise))
+        if seen.module is not None:
+            return self.found("type", sentences.module_problem(seen.module, exercise))
+        expected, gradients = expected_of(exercise, case)
+        if exercise.kind == "value":
+            return self._value(expected)
+        problem = sentences.type_problem(seen, expected, exercise, lambda a, b: same(exercise, a, b))
+        if problem:
+            return self.found("type", *problem, got=seen.value, expected=expected)
+        return self._numbers(expected) or self._inputs() or self._gradients(gradients)
+
+    def _blank(self) -> Finding:
+        if self.index:
+            return self.found("raised", "A branch of your code still ends in `raise NotImplementedError`: this input reaches it.")
+        return self.found("not attempted", "Not attempted yet: replace the blank above with your answer, run that cell, then run this one "
+                                           "again.")
+
+    def _value(self, expected: Any) -> Finding | None:
+        got = self.seen.value
+        problem = sentences.value_problem(got, self.seen.type, expected, self.exercise)
+        if problem:
+            return self.found(*problem)
+        if same(self.exercise, got, expected):
+            return None
+        return self.found("values", _wrong_entries(self.exercise, got, expected), got=got, expected=expected)
+
+    def _numbers(self, expected: Any) -> Finding | None:
+        exercise, got = self.exercise, self.seen.value
+        if isinstance(expected, list) and all(isinstance(item, str) for item in expected):
+            text = f"Your result is {sentences.brief(got)}; expected {sentences.brief(expected)}."
+            return None if same(exercise, got, expected) else self.found("values", text, got=got, expected=expected)
+        if len(mine := flat(got)) != len(wanted := flat(expected)):  # lists of another length inside a tuple
+            return self.found("shape", f"Your result holds {len(mine)} entries in all; expected {len(wanted)}.", got=got, expected=expected)
+        names = exercise.outputs if len(exercise.outputs) == len(mine) else ("result",) * len(mine)
+        results = list(zip(names, mine, wanted, strict=True))
+        for name, got, want in results:
+            if isinstance(want, torch.Tensor) and got.shape != want.shape:
+                shape = f"{self.case.shape} = " if self.case.shape and name == names[0] else ""
+                return self.found("shape", f"Your {name} has shape {tuple(got.shape)}; expected {shape}{tuple(want.shape)}.",
+                                  got=got, expected=want, clues=clues(got, want, exercise.rtol, exercise.atol))
+        for name, got, want in results:
+            if isinstance(want, torch.Tensor) and torch.isfinite(want).all() and not torch.isfinite(got).all():
+                bad = "NaN (not a number)" if torch.isnan(got).any() else "infinity"
+                return self.found("finite", f"Your {name} contains {bad}; every expected number is finite.", got=got, expected=want)
+        for name, got, want in results:
+            if not same_item(exercise, got, want):
+                note = ""
+                if exercise.raw is not None:
+                    got, want, note = exercise.raw(got), exercise.raw(want), f" ({exercise.compared})"
+                tips = clues(got, want, exercise.rtol, exercise.atol) if isinstance(want, torch.Tensor) else []
+                return self.found("values", sentences.wrong_numbers(name, got, want) + f"{note}.", got=got, expected=want, clues=tips)
         return None
-    return found("values", _wrong_entries(exercise, got, expected), got=got, expected=expected)
 
+    def _inputs(self) -> Finding | None:
+        if not self.seen.changed:
+            return None
+        return self.found("values", f"The result is right, but your code changed its input `{self.seen.changed[0]}` in place. Whoever "
+                                    "called it goes on with damaged data.", "input changed in place",
+                          hint="Make a new tensor instead: operations that end in an underscore, `+=` and assignments into a slice write "
+                               "into the caller's tensor.")
 
-def _examine_numbers(exercise: Exercise, case: Case, got: Any, expected: Any, found) -> Finding | None:
-    if isinstance(expected, list) and all(isinstance(item, str) for item in expected):
-        return None if _same(exercise, got, expected) else found(
-            "values", f"Your result is {sentences.brief(got)}; expected {sentences.brief(expected)}.", got=got, expected=expected)
-    if len(flat := list(_flat(got))) != len(wanted := list(_flat(expected))):  # lists of another length inside a tuple
-        return found("shape", f"Your result holds {len(flat)} entries in all; expected {len(wanted)}.", got=got, expected=expected)
-    pairs = list(zip(flat, wanted, strict=True))
-    names = exercise.outputs if len(exercise.outputs) == len(pairs) else ("result",) * len(pairs)
-    for name, (got_item, want) in zip(names, pairs, strict=True):
-        if isinstance(want, torch.Tensor) and got_item.shape != want.shape:
-            shape = f"{case.shape} = " if case.shape and name == names[0] else ""
-            return found("shape", f"Your {name} has shape {tuple(got_item.shape)}; expected {shape}{tuple(want.shape)}.",
-                         got=got_item, expected=want, clues=clues(got_item, want, exercise.rtol, exercise.atol))
-    for name, (got_item, want) in zip(names, pairs, strict=True):
-        if isinstance(want, torch.Tensor) and torch.isfinite(want).all() and not torch.isfinite(got_item).all():
-            bad = "NaN (not a number)" if torch.isnan(got_item).any() else "infinity"
-            return found("finite", f"Your {name} contains {bad}; every expected number is finite.", got=got_item, expected=want)
-    for name, (got_item, want) in zip(names, pairs, strict=True):
-        if not _same_item(exercise, got_item, want):
-            note = ""
-            if exercise.raw is not None:
-                got_item, want, note = exercise.raw(got_item), exercise.raw(want), f" ({exercise.compared})"
-            tips = clues(got_item, want, exercise.rtol, exercise.atol) if isinstance(want, torch.Tensor) else []
-            return found("values", sentences.wrong_numbers(name, got_item, want) + f"{note}.", got=got_item, expected=want, clues=tips)
-    return None
-
-
-def _examine_inputs(seen: dict, found) -> Finding | None:
-    if not seen["changed"]:
+    def _rejection(self) -> Finding | None:
+        error, name = self.seen.error or Error(), self.case.rejects.__name__
+        if self.seen.status == "ok":
+            return self.found("values", f"This input must be refused with a {name}, but your answer returned a result.",
+                              "accepts bad input", got=self.seen.value,
+                              hint="Look at the arguments before computing anything, and say in the message what is wrong with them.")
+        if name not in error.classes:
+            return self.found("values", f"This input must be refused with a {name}; your answer stopped with {error.type}: {error.message}",
+                              "accepts bad input", hint="It fails somewhere inside, by accident. Test for the bad input first.")
+        missing = [text for text in self.case.mentions if text not in error.message]
+        if missing:
+            what = "number" if any(c.isdigit() for c in missing[0]) else "word"
+            return self.found("values", f"It raises {name}, as it should, but the message does not say {missing[0]!r}: “{error.message}”.",
+                              f"error without the {what}s", hint=f"A message that names the {what}s saves its reader a debugging session.")
         return None
-    return found("values", f"The result is right, but your code changed its input `{seen['changed'][0]}` in place. Whoever called it "
-                           "goes on with damaged data.", "input changed in place",
-                 hint="Make a new tensor instead: operations that end in an underscore, `+=` and assignments into a slice write into "
-                      "the caller's tensor.")
 
-
-def _examine_rejection(case: Case, seen: dict, found) -> Finding | None:
-    error = seen["error"] or {}
-    name = case.rejects.__name__
-    if seen["status"] == "ok":
-        return found("values", f"This input must be refused with a {name}, but your answer returned a result.",
-                     mistake="accepts bad input", got=seen["value"],
-                     hint="Look at the arguments before computing anything, and say in the message what is wrong with them.")
-    if name not in error.get("classes", []):
-        return found("values", f"This input must be refused with a {name}; your answer stopped with {error['type']}: {error['message']}",
-                     mistake="accepts bad input", hint="It fails somewhere inside, by accident. Test for the bad input first.")
-    missing = [text for text in case.mentions if text not in error["message"]]
-    if missing:
-        what = "number" if any(c.isdigit() for c in missing[0]) else "word"
-        return found("values", f"It raises {name}, as it should, but the message does not say {missing[0]!r}: “{error['message']}”.",
-                     mistake=f"error without the {what}s", hint=f"A message that names the {what}s saves its reader a debugging session.")
-    return None
-
-
-def _examine_gradients(exercise: Exercise, seen: dict, gradients: dict, found) -> Finding | None:
-    for name, want in gradients.items():
-        got = seen["gradients"].get(name)
-        if want is None and got is not None and got.any():
-            return found("gradients", f"The numbers are right, but a gradient reaches `{name}`, which is not to be trained here.", got=got)
-        if want is None:
-            continue
-        if got is None:
-            return found("gradients", f"The numbers are right, but no gradient reaches `{name}`.", mistake="gradient cut",
-                         hint="Something on the way leaves PyTorch: a `.detach()`, `.item()`, `.data`, a detour through NumPy, "
-                              "or a new tensor built from numbers.")
-        if not torch.isfinite(got).all():
-            return found("gradients", f"The numbers are right, but the gradient of `{name}` contains NaN or infinity.",
-                         got=got, expected=want)
-        if not close(got, want, 10 * exercise.rtol, 10 * exercise.atol):
-            return found("gradients", f"The numbers are right, but the gradient of `{name}` is not.", got=got,
-                         expected=want, clues=clues(got, want, exercise.rtol, exercise.atol))
-    return None
-
-
-def _flat(value: Any) -> list[Any]:
-    if isinstance(value, (list, tuple)):
-        return [leaf for item in value for leaf in _flat(item)]
-    return [value]
-
-
-def _same_item(exercise: Exercise, got: Any, want: Any) -> bool:
-    if isinstance(want, torch.Tensor):
-        if not isinstance(got, torch.Tensor) or got.shape != want.shape:
-            return False
-        if exercise.raw is not None:
-            got, want = exercise.raw(got), exercise.raw(want)
-        return close(got, want, exercise.rtol, exercise.atol)
-    if isinstance(want, bool) or isinstance(want, (str, bytes)) or want is None:
-        return type(got) is type(want) and _text(got) == _text(want)
-    if isinstance(want, (int, float)):
-        if isinstance(got, torch.Tensor):
-            got = got.item() if got.numel() == 1 else None
-        return isinstance(got, (int, float)) and not isinstance(got, bool) and bool(
-            abs(float(got) - want) <= exercise.atol + exercise.rtol * abs(want))
-    return got == want
-
-
-def _text(value: Any) -> Any:
-    return sentences.plain(value) if isinstance(value, str) else value
-
-
-def _same(exercise: Exercise, got: Any, want: Any) -> bool:
-    if isinstance(want, dict):
-        return isinstance(got, dict) and set(got) == set(want) and all(_same(exercise, got[k], want[k]) for k in want)
-    if isinstance(want, (list, tuple)):
-        return isinstance(got, (list, tuple)) and len(got) == len(want) and all(
-            _same(exercise, g, w) for g, w in zip(got, want, strict=True))
-    return _same_item(exercise, got, want)
+    def _gradients(self, gradients: dict[str, torch.Tensor | None]) -> Finding | None:
+        rtol, atol = self.exercise.rtol, self.exercise.atol
+        for name, want in gradients.items():
+            got = self.seen.gradients.get(name)
+            if want is None and got is not None and got.any():
+                return self.found("gradients", f"The numbers are right, but a gradient reaches `{name}`, which is not to be trained here.",
+                                  got=got)
+            if want is None:
+                continue
+            if got is None:
+                return self.found("gradients", f"The numbers are right, but no gradient reaches `{name}`.", "gradient cut",
+                                  hint="Something on the way leaves PyTorch: a `.detach()`, `.item()`, `.data`, a detour through NumPy, "
+                                       "or a new tensor built from numbers.")
+            if not torch.isfinite(got).all():
+                return self.found("gradients", f"The numbers are right, but the gradient of `{name}` contains NaN or infinity.",
+                                  got=got, expected=want)
+            if not close(got, want, 10 * rtol, 10 * atol):
+                return self.found("gradients", f"The numbers are right, but the gradient of `{name}` is not.", got=got,
+                                  expected=want, clues=clues(got, want, rtol, atol))
+        return None
 
 
 def _wrong_entries(exercise: Exercise, got: Any, expected: Any) -> str:
     """Which entries of a value exercise are wrong, without telling the right ones."""
     if not isinstance(expected, dict):
         return f"The measurement does not say {sentences.brief(got)}."
-    wrong = [key for key in expected if not _same(exercise, got[key], expected[key])]
+    wrong = [key for key in expected if not same(exercise, got[key], expected[key])]
     listed = "; ".join(f"“{key}”: you wrote {sentences.brief(got[key])}" for key in wrong)
     return f"{len(expected) - len(wrong)} of {len(expected)} entries agree with the measurement. Not these: {listed}."
 
 
-def _agree(exercise: Exercise, one: dict, two: dict, with_gradients: bool) -> bool:
+def _agree(exercise: Exercise, one: Observation, two: Observation, with_gradients: bool) -> bool:
     """Whether two observations are of the same behaviour."""
-    if one["status"] != two["status"]:
+    if one.status != two.status:
         return False
-    if one["status"] == "raised":
-        return (one["error"]["type"], one["error"]["message"]) == (two["error"]["type"], two["error"]["message"])
-    if one["module"] != two["module"] or not _same(exercise, one["value"], two["value"]):
+    if one.status == "raised":
+        return (one.error.type, one.error.message) == (two.error.type, two.error.message)
+    if one.module != two.module or not same(exercise, one.value, two.value):
         return False
     if with_gradients:
-        for name, left in one["gradients"].items():
-            right = two["gradients"].get(name)
+        for name, left in one.gradients.items():
+            right = two.gradients.get(name)
             if (left is None) != (right is None) or left is not None and not close(left, right, 10 * exercise.rtol, 10 * exercise.atol):
                 return False
     return True
 
 
-def _name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[dict], finding: Finding) -> None:
+def _name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observation], finding: Finding) -> None:
     """Find the twin that behaves like the answer everywhere, or else on the whole part in which the finding lies.
 
-    An answer may hold two mistakes, one a part; then only its part tells a twin.
+    An answer may hold two mistakes, one in each part; then only its part tells a twin.
     """
     if finding.mistake not in (None, "gradient cut") or finding.case.rejects is not None:
         return

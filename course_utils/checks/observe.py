@@ -1,8 +1,7 @@
-"""Run an answer on a case and write down, as inert data, what happened.
+"""Run an answer on a case and write down, as plain data, what happened.
 
-This is the only module that executes a learner's code. It knows no oracle and no twin, so the same
-function serves the notebook and a sandbox: an observation consists of plain tensors, numbers, strings, None, lists and
-dicts of limited size, and nothing else crosses.
+This is the only module that executes a learner's code. It knows no oracle and no twin, so the same functions serve the notebook
+and a sandbox, and nothing but an :class:`.observation.Observation` crosses.
 """
 
 from __future__ import annotations
@@ -24,14 +23,16 @@ from typing import Any
 import torch
 
 from .exercise import CALLABLES, Registered
-from .inert import float_tensors, inert, kind_of
-from .limits import TimeIsUp
-from .shortcuts import ForbiddenShortcut, Watchman, forbid
+from .limits import Abandoned, TimeIsUp, run_with_limit
+from .observation import Error, Misfit, Observation
+from .plain_data import float_tensors, kind_of, plain_data
+from .shortcuts import CallGuard, ForbiddenShortcut, forbid
 
+_multiply, _sum = torch.mul, torch.sum  # kept here: an exercise may forbid the names
 PRINTED = 2_000  # characters of an answer's output that are kept
 
 
-class _Notepad(io.StringIO):
+class _FirstCharacters(io.StringIO):
     """Keeps the first characters written to it and drops the rest: a printing loop must not eat the memory."""
 
     def write(self, text: str) -> int:
@@ -42,12 +43,20 @@ class _Notepad(io.StringIO):
 
 
 @dataclass
-class Surroundings:
+class Recorder:
     """What is kept while an answer runs: its printed text, and the forbidden names it called."""
 
-    notes: _Notepad = field(default_factory=_Notepad)
+    output: _FirstCharacters = field(default_factory=_FirstCharacters)
     used: list[str] = field(default_factory=list)
-    watchman: Watchman | None = None
+    guard: CallGuard | None = None
+
+
+class TooLong(Exception):
+    """An answer was stopped by the clock, in this line of its own code; or, ``abandoned``, it could not be stopped."""
+
+    def __init__(self, number: int | None = None, line: str = "", abandoned: bool = False):
+        super().__init__(number, line, abandoned)
+        self.number, self.line, self.abandoned = number, line, abandoned
 
 
 @contextlib.contextmanager
@@ -63,7 +72,7 @@ def neutral_torch() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def surroundings(answer: Any, forbidden: tuple[str, ...] = ()) -> Iterator[Surroundings]:
+def recording(answer: Any, forbidden: tuple[str, ...] = ()) -> Iterator[Recorder]:
     """Catch prints and warnings, forbid shortcuts, fix the random state; put everything back at the end.
 
     Entered in the thread that waits, not in the one that works: an answer that has to be abandoned must not keep
@@ -72,14 +81,14 @@ def surroundings(answer: Any, forbidden: tuple[str, ...] = ()) -> Iterator[Surro
     state = random.getstate()
     numpy = sys.modules.get("numpy")
     numpy_state = numpy.random.get_state() if numpy else None
-    around = Surroundings()
-    with (contextlib.redirect_stdout(around.notes), contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings(),
-          torch.random.fork_rng(devices=[]), neutral_torch(), forbid(forbidden, _namespaces(answer), around.used) as watchman):
+    recorder = Recorder()
+    with (contextlib.redirect_stdout(recorder.output), contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings(),
+          torch.random.fork_rng(devices=[]), neutral_torch(), forbid(forbidden, _namespaces(answer), recorder.used) as guard):
         warnings.simplefilter("ignore")
         torch.default_generator.manual_seed(0)
-        around.watchman = watchman
+        recorder.guard = guard
         try:
-            yield around
+            yield recorder
         finally:
             random.setstate(state)
             if numpy:
@@ -164,39 +173,39 @@ def _hidden_name(error: BaseException, answer: Any) -> str:
     return ""
 
 
-def _describe(error: BaseException, answer: Any) -> dict[str, Any]:
+def _describe(error: BaseException, answer: Any) -> Error:
     number, line = own_line(error, answer)
     try:
         message = str.__str__(str(error))[:500]
     except Exception:
         message = "(an error without a readable message)"
-    return {"type": type(error).__name__, "message": message, "number": number, "line": line,
-            "hidden": _hidden_name(error, answer), "classes": [c.__name__ for c in type(error).__mro__]}
+    return Error(type(error).__name__, message, number, line, _hidden_name(error, answer),
+                 tuple(c.__name__ for c in type(error).__mro__))
 
 
-def _build(answer: Any, args: dict[str, Any]) -> tuple[Any, dict[str, Any] | None]:
-    """Construct a learner's module and load the case's parameters; returns it, or what stands in the way."""
+def _build(answer: Any, args: dict[str, Any]) -> torch.nn.Module | Misfit:
+    """Construct a learner's module and load the case's parameters; or say what stands in the way."""
     module = answer(**args["init"])
     wanted = args["parameters"]
     if not isinstance(module, torch.nn.Module):
-        return None, {"problem": "not a module"}
+        return Misfit("not a module")
     own = dict(module.named_parameters())
     if set(own) != set(wanted):
-        return None, {"problem": "names", "missing": sorted(set(wanted) - set(own)), "extra": sorted(set(own) - set(wanted))}
+        return Misfit("names", missing=tuple(sorted(set(wanted) - set(own))), extra=tuple(sorted(set(own) - set(wanted))))
     for name, tensor in wanted.items():
         if own[name].shape != tensor.shape:
-            return None, {"problem": "sizes", "name": name, "got": str(tuple(own[name].shape)), "want": str(tuple(tensor.shape))}
+            return Misfit("sizes", name=name, got=str(tuple(own[name].shape)), want=str(tuple(tensor.shape)))
     with torch.no_grad():
         for name, tensor in wanted.items():
             own[name].copy_(tensor)
-    return module.eval() if args.get("mode") == "eval" else module, None
+    return module.eval() if args.get("mode") == "eval" else module
 
 
 def _gradients(value: Any, leaves: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     tensors = [leaves.get(name) for name in names]
     if any(t is None for t in tensors):
         return dict.fromkeys(names)
-    return {name: inert(grad) for name, grad in zip(names, backward(value, tensors), strict=True)}
+    return {name: plain_data(grad) for name, grad in zip(names, backward(value, tensors), strict=True)}
 
 
 def backward(value: Any, tensors: list[torch.Tensor]) -> tuple[torch.Tensor | None, ...]:
@@ -204,8 +213,9 @@ def backward(value: Any, tensors: list[torch.Tensor]) -> tuple[torch.Tensor | No
     outputs = [t for t in float_tensors(value) if t.requires_grad]
     if not outputs:
         return (None,) * len(tensors)
-    directions = [cotangent(t.shape).to(t.dtype) for t in outputs]
-    return torch.autograd.grad(outputs, tensors, directions, allow_unused=True)
+    with torch._C.DisableTorchFunction():  # a sum for each result: for grad_outputs PyTorch would import all of sympy, half a second
+        totals = [_sum(_multiply(t, cotangent(t.shape).to(t.dtype))) for t in outputs]
+    return torch.autograd.grad(totals, tensors, allow_unused=True)
 
 
 def cotangent(shape: torch.Size) -> torch.Tensor:
@@ -215,19 +225,13 @@ def cotangent(shape: torch.Size) -> torch.Tensor:
 
 
 def observe(kind: str, answer: Any, case_args: dict[str, Any], gradients: tuple[str, ...] = (),
-            around: Surroundings | None = None) -> dict[str, Any]:
-    """What ``answer`` does on one case, as inert data.
-
-    ``kind`` is function, module or value. Keys of the result: ``status`` (ok, blank, raised, forbidden), ``type``, ``value``,
-    ``module`` (why a module could not be used), ``gradients``, ``printed``, ``changed`` (inputs that were modified), ``error``.
-    """
-    around = around or Surroundings()
-    around.notes.seek(0)
-    around.notes.truncate()
-    seen: dict[str, Any] = {"status": "ok", "type": "", "value": None, "module": None, "gradients": {}, "printed": "",
-                            "changed": [], "error": None}
+            recorder: Recorder | None = None) -> Observation:
+    """What ``answer`` does on one case; ``kind`` is function, module or value."""
     if kind == "value":
-        return {**seen, "type": kind_of(answer), "value": inert(answer)}
+        return Observation(type=kind_of(answer), value=plain_data(answer))
+    recorder = recorder or Recorder()
+    recorder.output.seek(0)
+    recorder.output.truncate()
     args = {name: _prepare(value) for name, value in case_args.items()}
     inputs = args["inputs"] if kind == "module" else args
     leaves: dict[str, Any] = {}
@@ -237,29 +241,62 @@ def observe(kind: str, answer: Any, case_args: dict[str, Any], gradients: tuple[
             inputs[name] = _prepare(leaves[name])  # not a leaf: an in-place change is then found by comparing, not by autograd
     handed = dict(inputs)
     before = {name: _prepare(v) for name, v in inputs.items() if isinstance(v, (torch.Tensor, list, dict))}
+    seen: dict[str, Any] = {}
     try:
-        with around.watchman or contextlib.nullcontext():
-            if kind == "module":
-                module, seen["module"] = _build(answer, args)
-                if seen["module"] is None:
-                    leaves.update(module.named_parameters())
-                    value = module(**inputs)
+        with recorder.guard or contextlib.nullcontext():
+            function = _build(answer, args) if kind == "module" else answer
+            if isinstance(function, Misfit):
+                seen["module"] = function
             else:
-                value = answer(**inputs)
-            if seen["module"] is None:
-                seen.update(type=kind_of(value), value=inert(value))
+                leaves.update(function.named_parameters() if kind == "module" else ())
+                value = function(**inputs)
+                seen.update(type=kind_of(value), value=plain_data(value))
                 if gradients:
                     seen["gradients"] = _gradients(value, leaves, gradients)
     except TimeIsUp:
         raise
     except ForbiddenShortcut:
-        pass  # noted in around.used
+        pass  # noted in recorder.used
     except BaseException as error:
         described = _describe(error, answer)
-        blank = isinstance(error, NotImplementedError) and not described["message"]  # torch raises it too, with a message
+        blank = isinstance(error, NotImplementedError) and not described.message  # torch raises it too, with a message
         seen.update(status="blank" if blank else "raised", error=described)
-    if around.used:
-        seen.update(status="forbidden", error={"message": around.used[0]})
-    seen["printed"] = around.notes.getvalue()
-    seen["changed"] = [name for name, old in before.items() if not _equal(old, handed[name])]
+    if recorder.used:
+        seen.update(status="forbidden", error=Error(message=recorder.used[0]))
+    changed = tuple(name for name, old in before.items() if not _equal(old, handed[name]))
+    return Observation(**seen, printed=recorder.output.getvalue(), changed=changed)
+
+
+def observe_all(kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[str, ...]]], forbidden: tuple[str, ...],
+                limit: float) -> list[Observation]:
+    """Observe an answer on (arguments, gradients) of every case, within ``limit`` seconds; :class:`TooLong` when it needs more.
+
+    A blank answer, or one that takes a forbidden shortcut, is not asked twice.
+    """
+    seen: list[Observation] = []
+
+    def work() -> None:
+        with neutral_torch():  # grad mode, autocast and default device belong to a thread
+            for args, gradients in cases:
+                seen.append(observe(kind, answer, args, gradients, recorder))
+                if seen[0].status in ("blank", "forbidden"):
+                    break
+
+    try:
+        with recording(answer, forbidden) as recorder:
+            run_with_limit(work, limit)
+    except TimeIsUp as error:
+        raise TooLong(*own_line(error, answer)) from None
+    except Abandoned:
+        raise TooLong(abandoned=True) from None
     return seen
+
+
+def wrong_kind(kind: str, answer: Any) -> str:
+    """What was passed, in a learner's words, when it cannot be an answer at all; empty when it can."""
+    if kind == "value":
+        return ""
+    if kind == "module":
+        return "" if isinstance(answer, type) else kind_of(answer)
+    usable = callable(answer) and not isinstance(answer, (type, torch.Tensor))
+    return "" if usable else kind_of(answer)

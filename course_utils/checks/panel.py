@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 
-from .judge import Finding
+from .exercise import Case, Exercise
+from .judge import Finding, Verdict
 
 COLOURS = {"passed": "#2a9d5c", "failed": "#c8553d", "not attempted": "#7a8594"}
 MOST = 8  # rows and columns of a tensor that are drawn
@@ -39,8 +40,34 @@ class CheckResult:
     finding: Finding | None = None
     seed: int | None = None
     seconds: float = 0.0
-    earned: dict[str, float] = field(default_factory=dict)  # points a part
+    earned: dict[str, float] = field(default_factory=dict)  # points for each part
     _shown: bool = field(default=False, repr=False)
+
+    @classmethod
+    def refused(cls, exercise: Exercise, stage: str, message: str, mistake: str | None = None) -> CheckResult:
+        """No points, for an answer that was not judged case by case; later cells go on with the reference."""
+        return cls(exercise.id, exercise.title, False, 0.0, exercise.points, stage, message, use=exercise.reference, mistake=mistake)
+
+    @classmethod
+    def judged(cls, exercise: Exercise, verdict: Verdict, answer: Any, seeds: tuple[int, ...], cases: list[Case]) -> CheckResult:
+        """What the judge found; the seed is shown when a drawn case failed."""
+        result = cls.refused(exercise, "passed", "")
+        result.points, result.remarks, result.earned = verdict.points, verdict.remarks, verdict.earned
+        result.finding = finding = verdict.finding
+        if finding is None:
+            result.passed, result.use = True, answer
+            return result
+        result.stage, result.message, result.mistake, result.hint = finding.stage, finding.message, finding.mistake, finding.hint
+        if exercise.kind != "value" and finding.index < len(cases) - len(exercise.fixed()):
+            result.seed = seeds[0]
+        if result.stage == "not attempted":
+            result.remarks = []
+        return result
+
+    @classmethod
+    def stray(cls, exercise_id: str, stage: str, message: str) -> CheckResult:
+        """Of no exercise that we know."""
+        return cls(exercise_id, "", False, 0.0, 0.0, stage, message)
 
     def __bool__(self) -> bool:
         return self.passed
@@ -114,18 +141,14 @@ class CheckResult:
 
     def show(self) -> None:
         """Display the panel (in a terminal: print it)."""
-        try:
-            from IPython import get_ipython
+        if "IPython" in sys.modules and sys.modules["IPython"].get_ipython() is not None:
             from IPython.display import display
 
-            if get_ipython() is None:
-                raise ImportError
-        except ImportError:
-            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-            print(str(self).encode(encoding, "replace").decode(encoding))  # a Windows terminal may not know ✓
-        else:
             bundle = {"text/html": self._repr_html_(), "text/markdown": self._repr_markdown_(), "text/plain": str(self)}
             display(bundle, raw=True)
+        else:
+            encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+            print(str(self).encode(encoding, "replace").decode(encoding))  # a Windows terminal may not know ✓
         self._shown = True
 
     def _ipython_display_(self) -> None:

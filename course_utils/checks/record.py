@@ -11,19 +11,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-
-def home() -> Path:
-    """The root of the course: the nearest folder with ``course.py``, from the package or the working folder upwards."""
-    here = Path(__file__).resolve()
-    for folder in [*here.parents, *Path.cwd().resolve().parents]:
-        if (folder / "course.py").is_file():
-            return folder
-    return Path.cwd()
+from ..paths import ROOT
 
 
 def progress_file() -> Path:
     """Where progress is kept."""
-    return home() / ".course" / "progress.json"
+    return ROOT / ".course" / "progress.json"
 
 
 def silent() -> bool:

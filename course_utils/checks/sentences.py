@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from .exercise import Exercise
+from .observation import Error, Misfit, Observation
 
 
 def is_blank(value: Any) -> bool:
@@ -49,18 +50,24 @@ _PLAIN_WORDS = (
 )
 
 
-def raised(error: dict[str, Any], exercise: Exercise) -> tuple[str, str | None]:
+def raised(error: Error, exercise: Exercise) -> tuple[str, str | None]:
     """Message and mistake for an answer that stopped with an exception, with the learner's own line."""
-    where = f" in line {error['number']} of your cell: `{error['line']}`" if error.get("line") else ""
-    text = f"Your code stopped{where} with {error['type']}: {error['message']}"
-    if error.get("hidden"):
-        name = error["hidden"]
-        return (f"{text}\nA variable named `{name}` hides Python's own `{name}`: run `del {name}`, then run the cell again "
-                "and give that variable another name.", "redefined name")
+    where = f" in line {error.number} of your cell: `{error.line}`" if error.line else ""
+    text = f"Your code stopped{where} with {error.type}: {error.message}"
+    if error.hidden:
+        return (f"{text}\nA variable named `{error.hidden}` hides Python's own `{error.hidden}`: run `del {error.hidden}`, then run the "
+                "cell again and give that variable another name.", "redefined name")
     for part, mistake, words in _PLAIN_WORDS:
-        if part in error["message"]:
+        if part in error.message:
             return f"{text}\n{words.format(signature=exercise.signature)}", mistake
     return text, None
+
+
+def too_long(limit: float, number: int | None, line: str) -> str:
+    """What is said of an answer that the clock has stopped, in this line of its cell."""
+    where = f", at line {number} of your cell: `{line}`" if line else ""
+    return (f"Stopped after {limit:g} s{where}. Is there a loop that never ends, or one that is far too long? The inputs here are "
+            "tiny.")
 
 
 def forbidden(name: str, exercise: Exercise) -> str:
@@ -69,36 +76,36 @@ def forbidden(name: str, exercise: Exercise) -> str:
             "operations. You may use it again in every later cell.")
 
 
-def _some(names: list[str], most: int = 3) -> str:
+def _some(names: tuple[str, ...], most: int = 3) -> str:
     """The first names, and how many there are beside them."""
     listed = ", ".join(f"`{name}`" for name in names[:most])
     return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
 
 
-def module_problem(problem: dict[str, Any], exercise: Exercise) -> str:
+def module_problem(problem: Misfit, exercise: Exercise) -> str:
     """What is said of a module that cannot take the parameters of the test."""
-    if problem["problem"] == "not a module":
+    if problem.problem == "not a module":
         return (f"`{exercise.name}(…)` does not make a torch.nn.Module. Derive the class from nn.Module and call "
                 "super().__init__() first.")
-    if problem["problem"] == "sizes":
-        return f"Parameter `{problem['name']}` has shape {problem['got']}; expected {problem['want']}."
+    if problem.problem == "sizes":
+        return f"Parameter `{problem.name}` has shape {problem.got}; expected {problem.want}."
     parts = []
-    if problem["missing"]:
-        parts.append(f"it lacks {_some(problem['missing'])}")
-    if problem["extra"]:
-        parts.append(f"it has {_some(problem['extra'])} which should not be there")
+    if problem.missing:
+        parts.append(f"it lacks {_some(problem.missing)}")
+    if problem.extra:
+        parts.append(f"it has {_some(problem.extra)} which should not be there")
     return (f"The parameters of your module are not the ones of the docstring: {' and '.join(parts)}. (A plain tensor is not a parameter: "
             "wrap it in nn.Parameter or use a layer. And layers must be made in __init__, not in forward.)")
 
 
-def type_problem(seen: dict[str, Any], expected: Any, exercise: Exercise,
+def type_problem(seen: Observation, expected: Any, exercise: Exercise,
                  same: Callable[[Any, Any], bool]) -> tuple[str, str | None] | None:
     """Message and mistake when the result is not of the kind that was asked for."""
-    got, kind = seen["value"], seen["type"]
+    got, kind = seen.value, seen.type
     if isinstance(got, dict) and "object" in got:
         return f"Your function returns something this exercise cannot use: {got['object']}.", "wrong type"
     if got is None:
-        if seen["printed"].strip():
+        if seen.printed.strip():
             return ("Your function prints its result but returns None. Printing shows a number to a person; `return` "
                     "hands it to the code that called.", "prints instead of returning")
         return "Your function returns None: it ends without a `return` line.", "no return"
@@ -183,12 +190,12 @@ def plain(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def remarks(seen: dict[str, Any], exercise: Exercise) -> list[str]:
+def remarks(seen: Observation, exercise: Exercise) -> list[str]:
     """Things worth saying about an answer even when it is right."""
     notes = []
-    if seen["printed"].strip() and seen["value"] is not None:
-        first = seen["printed"].strip().splitlines()[0][:60]
+    if seen.printed.strip() and seen.value is not None:
+        first = seen.printed.strip().splitlines()[0][:60]
         notes.append(f"Your code printed something on the way (“{first}”). That does no harm.")
-    if exercise.kind != "value" and isinstance(seen["value"], torch.Tensor) and seen["value"].dtype == torch.float64:
+    if exercise.kind != "value" and isinstance(seen.value, torch.Tensor) and seen.value.dtype == torch.float64:
         notes.append("Your result is float64: right, at twice the memory of the float32 that went in.")
     return notes

@@ -15,7 +15,7 @@ class ForbiddenShortcut(BaseException):
     """An answer called what it was asked to build; not an ``Exception``, so that it cannot be swallowed by one."""
 
 
-class Watchman(TorchFunctionMode):
+class CallGuard(TorchFunctionMode):
     """Sees every call of a torch function in its thread, by whatever name or closure it was reached."""
 
     def __init__(self, forbidden: dict[Any, str], used: list[str]):
@@ -45,11 +45,11 @@ def _locate(dotted: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def forbid(names: tuple[str, ...], namespaces: list[dict[str, Any]], used: list[str]) -> Iterator[Watchman | None]:
+def forbid(names: tuple[str, ...], namespaces: list[dict[str, Any]], used: list[str]) -> Iterator[CallGuard | None]:
     """Replace every name by a function that raises and notes the name in ``used``; put everything back at the end.
 
     ``namespaces`` are the globals the answer sees: a name imported there earlier
-    (``from torch.nn.functional import softmax``) is replaced too. Yields a :class:`Watchman` to be entered where the
+    (``from torch.nn.functional import softmax``) is replaced too. Yields a :class:`CallGuard` to be entered where the
     answer runs, for torch functions that were stowed away elsewhere; None when nothing is forbidden.
     """
     undo: list[tuple[Any, str, Any]] = []
@@ -78,7 +78,7 @@ def forbid(names: tuple[str, ...], namespaces: list[dict[str, Any]], used: list[
                 if name.startswith("torch.") and hasattr(torch.ops.aten, spelling):
                     undo.append((torch.ops.aten, spelling, getattr(torch.ops.aten, spelling)))
                     setattr(torch.ops.aten, spelling, raiser)
-        yield Watchman(originals, used) if names else None
+        yield CallGuard(originals, used) if names else None
     finally:
         for owner, key, original in reversed(undo):
             if isinstance(owner, dict):

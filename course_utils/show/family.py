@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..models.zoo.counts import PUBLISHED
+from ..paths import ROOT
 from .figures import BLUE, GREEN, GREY, ORANGE, panels, picture
 
-RESULTS = Path(__file__).parents[2] / "benchmarks/results"
+RESULTS = ROOT / "benchmarks/results"
 BRANCHES = {"not a Transformer": GREY, "encoder": BLUE, "encoder–decoder": GREEN, "decoder": ORANGE}
 
 

@@ -23,8 +23,9 @@ def _shapes_with(**changes: list[int]) -> dict[str, list[int]]:
 
 
 SHAPES = Exercise(
-    id="00.1", title="Predict: shapes", name="prediction", kind="value", stars=1, minutes=4,
-    signature="prediction: dict of 4 shapes", oracle=_shapes, reference=_shapes(), draw=lambda seed: [Case("your four shapes", {})],
+    id="00.1", title="Predict: shapes", name="prediction_of_shapes", kind="value", stars=1, minutes=4,
+    signature="prediction_of_shapes: dict of 4 shapes", oracle=_shapes, reference=_shapes(),
+    draw=lambda seed: [Case("your four shapes", {})],
     parts={"values": 2},
     twins=(
         Twin("mean over the sentences", _shapes_with(mean=[5, 8]),

@@ -37,8 +37,8 @@ def _limits_with(**changes: str) -> dict[str, str]:
 
 
 LIMITS = Exercise(
-    id="01.3", title="Predict: what the bandwidth does", name="prediction", kind="value", stars=1, minutes=5,
-    signature="prediction: dict of 4 words", choices=("nearest", "mean", "zero", "one", "not one"),
+    id="01.3", title="Predict: what the bandwidth does", name="prediction_of_limits", kind="value", stars=1, minutes=5,
+    signature="prediction_of_limits: dict of 4 words", choices=("nearest", "mean", "zero", "one", "not one"),
     oracle=_limits, reference=_limits(), draw=lambda seed: [Case("your four words", {})],
     parts={"values": 2},
     twins=(

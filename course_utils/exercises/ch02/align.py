@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models.recurrent import AdditiveAttention
-from .scores import randn
+from ..common import randn
 
 
 def _step_oracle(state: Tensor, annotations: Tensor, w_s: Tensor, w_h: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:

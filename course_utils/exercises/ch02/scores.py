@@ -10,10 +10,7 @@ from torch import Tensor, nn
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models.recurrent import ElmanRNN
-
-
-def randn(g: torch.Generator, *shape: int) -> Tensor:
-    return torch.randn(*shape, generator=g)
+from ..common import randn
 
 
 def _elman_oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:

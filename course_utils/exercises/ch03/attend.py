@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models import attention as reference
-from .common import FUSED_NAME, fused, randn
+from ..common import FUSED_NAME, fused, randn
 
 
 def _attention_oracle(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -50,7 +50,7 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = Non
         weights = weights.nan_to_num()
     if mask is not None and how == "after":
         weights = weights * mask
-    if mask is not None and how in ("right", "none", "d_k", "d_v", "queries", "axis 1", "inverted"):
+    if mask is not None and how not in ("ignored", "zero score", "added", "swept", "nan", "1e9", "after", "only output"):
         weights = weights.masked_fill(empty, 0.0)
     output = weights @ value
     if mask is not None and how == "only output":
@@ -62,7 +62,7 @@ def _draw_attention(seed: int) -> list[Case]:
     g = generator(seed)
     args = {"query": randn(g, 2, 3, 6), "key": randn(g, 2, 4, 6), "value": randn(g, 2, 4, 5)}
     mask = torch.rand(2, 3, 4, generator=g) < 0.5
-    mask[..., 1] |= ~mask.any(-1)  # at least one permitted key a row ...
+    mask[..., 1] |= ~mask.any(-1)  # at least one permitted key in each row ...
     mask[..., 3] &= ~mask.all(-1)  # ... and at least one forbidden
     return [
         Case("2 × 3 queries, 4 keys, width 6", args, gradients=("query", "key", "value"), shape="(batch, query, d_v)"),

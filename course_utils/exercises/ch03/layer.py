@@ -11,8 +11,8 @@ from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models import attention as reference
+from ..common import FUSED_NAME, fused, randn
 from .attend import _attention_oracle
-from .common import FUSED_NAME, fused, randn
 
 
 def _plain_oracle(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:

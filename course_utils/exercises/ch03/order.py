@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from .common import fused, randn
+from ..common import fused, randn
 
 
 def _order() -> dict[str, str]:
@@ -37,8 +37,8 @@ def _order() -> dict[str, str]:
 
 
 ORDER = Exercise(
-    id="03.7", title="Predict: what shuffling does", name="prediction", kind="value", stars=2, minutes=6,
-    signature="prediction: dict of 5 words", choices=("unchanged", "shuffled along", "changed"),
+    id="03.7", title="Predict: what shuffling does", name="prediction_of_order", kind="value", stars=2, minutes=6,
+    signature="prediction_of_order: dict of 5 words", choices=("unchanged", "shuffled along", "changed"),
     oracle=_order, reference=_order(), parts={"values": 2},
     draw=lambda seed: [Case("your five words", {})],
     twins=(

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models import attention as reference
-from .common import randn
+from ..common import randn
 
 
 def _einsum_scores(query: Tensor, key: Tensor) -> Tensor:
@@ -105,8 +105,8 @@ def _guess(*numbers: float) -> dict[str, float]:
 
 
 SPREAD = Exercise(
-    id="03.3", title="Predict: how large is a dot product?", name="prediction", kind="value", stars=1, minutes=6,
-    signature="prediction: dict of 4 numbers, for d_k = 64", oracle=_spread, reference=_spread(), rtol=0.05,
+    id="03.3", title="Predict: how large is a dot product?", name="prediction_of_spread", kind="value", stars=1, minutes=6,
+    signature="prediction_of_spread: dict of 4 numbers, for d_k = 64", oracle=_spread, reference=_spread(), rtol=0.05,
     draw=lambda seed: [Case("your four numbers for d_k = 64", {})], parts={"values": 2},
     twins=(
         Twin("variance and standard deviation mixed up", _guess(8, 64, 1, 1 / 8),

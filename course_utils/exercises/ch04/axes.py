@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models import multihead
-from .common import randn
+from ..common import randn
 
 
 def _shapes(n: int = 5, m: int = 7, d_model: int = 12, h: int = 3, d_k: int = 4, d_v: int = 6) -> dict[str, list[int]]:
@@ -32,8 +32,8 @@ def _but(**changes: list[int]) -> dict[str, list[int]]:
 
 
 SHAPES = Exercise(
-    id="04.1", title="Predict: seven shapes", name="prediction", kind="value", stars=1, minutes=6,
-    signature="prediction: dict of 7 shapes", oracle=_shapes, reference=_shapes(), parts={"values": 2},
+    id="04.1", title="Predict: seven shapes", name="prediction_of_shapes", kind="value", stars=1, minutes=6,
+    signature="prediction_of_shapes: dict of 7 shapes", oracle=_shapes, reference=_shapes(), parts={"values": 2},
     draw=lambda seed: [Case("your seven shapes", {})],
     twins=(
         Twin("d_k where d_v belongs in W_O", _but(o=[12, 12]),

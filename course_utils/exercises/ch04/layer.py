@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models.attention import masked_softmax
 from ...models.multihead import head_dim, merge_heads, split_heads
-from .common import FORBIDDEN_MHA, functional_mha, linear, randn
+from ..common import FORBIDDEN_MHA, functional_mha, randn
 
 
 def _mha_oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
@@ -41,8 +41,8 @@ class _MultiHead(nn.Module):
         head_dim(d_model, num_heads)
         self.num_heads, self.how = num_heads, how
         bias = {"no bias": False, "always bias": True}.get(how, bias)
-        self.w_q, self.w_k, self.w_v = (linear(d_model, d_model, bias) for _ in range(3))
-        self.w_o = linear(d_model, d_model, bias and how != "no bias at the end")
+        self.w_q, self.w_k, self.w_v = (nn.Linear(d_model, d_model, bias=bias) for _ in range(3))
+        self.w_o = nn.Linear(d_model, d_model, bias=bias and how != "no bias at the end")
 
     def _split(self, x: Tensor) -> Tensor:
         if self.how == "straight in":

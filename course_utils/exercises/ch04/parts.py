@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from .common import FORBIDDEN_MHA, fused, randn
+from ..common import FORBIDDEN_MHA, fused, randn
 
 
 def _by_silencing(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, mask: Tensor | None = None) -> Tensor:

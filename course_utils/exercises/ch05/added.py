@@ -27,8 +27,8 @@ def _guess(*numbers: float) -> dict[str, float]:
 _ROOT = math.sqrt(512)
 
 LENGTHS = Exercise(
-    id="05.4", title="Predict: how long are the vectors?", name="prediction", kind="value", stars=1, minutes=6,
-    signature="prediction: dict of 5 numbers", oracle=_lengths, reference=_lengths(), rtol=0.05, parts={"values": 2},
+    id="05.4", title="Predict: how long are the vectors?", name="prediction_of_lengths", kind="value", stars=1, minutes=6,
+    signature="prediction_of_lengths: dict of 5 numbers", oracle=_lengths, reference=_lengths(), rtol=0.05, parts={"values": 2},
     draw=lambda seed: [Case("your five numbers", {})],
     twins=(
         Twin("squared lengths", _guess(512, 1, 512, 256, 1024),

@@ -41,8 +41,8 @@ def _guess(**changes: str) -> dict[str, str]:
 
 
 BIASES = Exercise(
-    id="05.6", title="Predict: what a bias can say", name="prediction", kind="value", stars=3, minutes=8,
-    signature="prediction: dict of 6 words", oracle=_biases, reference=_biases(), draw=lambda seed: [Case("your six words", {})],
+    id="05.6", title="Predict: what a bias can say", name="prediction_of_biases", kind="value", stars=3, minutes=8,
+    signature="prediction_of_biases: dict of 6 words", oracle=_biases, reference=_biases(), draw=lambda seed: [Case("your six words", {})],
     parts={"values": 2},
     twins=(
         Twin("signed offset taken for relative", _guess(signed="offset", causal="offset"),

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from .common import FUSED_NAME, fused
+from ..common import FUSED_NAME, fused
 
 
 def _oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:

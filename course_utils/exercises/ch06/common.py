@@ -6,10 +6,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-fused = F.scaled_dot_product_attention  # kept here: the name itself is forbidden while an answer runs
-FUSED_NAME = "torch.nn.functional.scaled_dot_product_attention"
 MASKS = "course_utils.models.masks."
 
 

@@ -47,8 +47,8 @@ def _but(**changes: str) -> dict[str, str]:
 
 
 FILLS = Exercise(
-    id="06.2", title="Predict: what the hidden keys keep", name="prediction", kind="value", stars=2, minutes=8,
-    signature="prediction: dict of 8 words", choices=("zero", "equal", "unequal", "nan"),
+    id="06.2", title="Predict: what the hidden keys keep", name="prediction_of_fills", kind="value", stars=2, minutes=8,
+    signature="prediction_of_fills: dict of 8 words", choices=("zero", "equal", "unequal", "nan"),
     oracle=_fills, reference=RIGHT, parts={"values": 2}, draw=lambda seed: [Case("your eight words", {})],
     twins=(
         Twin("a large number taken for harmless", _but(_1="unequal"),

@@ -11,7 +11,8 @@ from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models.multihead import MultiHeadAttention
-from .common import fused_layer_norm, randn
+from ..common import randn
+from .common import fused_layer_norm
 
 ALL = 1 - 1e-9  # a dropout that leaves nothing, and that our attention accepts as well
 SOME, WIDE = 0.25, 64  # a dropout that leaves something, in blocks of a width that is used for nothing else

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
 from torch.nn import functional as F
 
 fused_layer_norm, fused_rms_norm = F.layer_norm, F.rms_norm
@@ -12,7 +10,3 @@ LAYER_NORMS = ("torch.nn.functional.layer_norm", "torch.layer_norm", "torch.nati
 RMS_NORMS = ("torch.nn.functional.rms_norm", "torch.rms_norm")
 OTHER_NORMS = tuple(f"torch.nn.functional.{name}_norm" for name in ("batch", "instance", "group")) + (
     "torch.batch_norm", "torch.instance_norm", "torch.group_norm", "torch.native_batch_norm", "torch.native_group_norm")
-
-
-def randn(g: torch.Generator, *shape: int) -> Tensor:
-    return torch.randn(*shape, generator=g)

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from .common import LAYER_NORMS, RMS_NORMS, fused_layer_norm, fused_rms_norm, randn
+from ..common import randn
+from .common import LAYER_NORMS, RMS_NORMS, fused_layer_norm, fused_rms_norm
 
 
 def _layer_oracle(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from .common import LAYER_NORMS, OTHER_NORMS, fused_batch_norm, fused_group_norm, fused_instance_norm, fused_layer_norm, randn
+from ..common import randn
+from .common import LAYER_NORMS, OTHER_NORMS, fused_batch_norm, fused_group_norm, fused_instance_norm, fused_layer_norm
 
 
 def _oracle(x: Tensor, kind: str, groups: int = 2, eps: float = 1e-5) -> Tensor:

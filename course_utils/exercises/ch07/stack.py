@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from ...checks.exercise import Case, Exercise, Twin, generator
+from ..common import randn
 from .block import NAMES, Block, block_parameters, some_mask, torch_mask
-from .common import randn
 
 
 def _oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models.multihead import MultiHeadAttention
-from .common import randn
+from ..common import randn
 
 _PARTS = {"attention.w_qkv": "self_attn.in_proj_", "attention.w_o": "self_attn.out_proj.",
           "cross_attention.w_qkv": "multihead_attn.in_proj_",

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models.attention import masked_softmax
-from .common import fused, integers, randn
+from ..common import fused, integers, randn
 
 
 def _oracle(y: Tensor, memory: Tensor, source: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> tuple[Tensor, Tensor]:
@@ -87,7 +87,7 @@ def _fixed() -> list[Case]:
 
 
 CROSS = Exercise(
-    id="08a.1", title="Attention from target to source", name="cross_attention", kind="function", stars=2, minutes=12,
+    id="08a.1", title="Cross-attention", name="cross_attention", kind="function", stars=2, minutes=12,
     signature="cross_attention(y, memory, source, w_q, w_k, w_v) -> output (batch, n, d_v), weights (batch, n, m)",
     oracle=_oracle, reference=_cross, draw=_draw, fixed=_fixed, parts={"values": 2, "padding": 1, "empty source": 1},
     forbidden=("torch.nn.functional.scaled_dot_product_attention",), outputs=("output", "weights"),

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Registered, Twin, generator
+from ..common import cross_entropy, integers, randn
 from .callables import VOCAB, causal_toy
-from .common import cross_entropy, integers, randn
 
 
 def _loss_oracle(model: Callable, source: Tensor, target: Tensor, pad_id: int) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from .common import integers
+from ..common import integers
 
 
 def _oracle(step: Tensor, d_model: int, warmup: int) -> Tensor:

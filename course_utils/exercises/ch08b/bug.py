@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from .cache import FUSED, fused, randn
+from ..common import FUSED_NAME, fused, randn
 
 
 def _oracle(ids: Tensor, pieces: list[int], embedding: Tensor, table: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:
@@ -74,7 +74,7 @@ def _fixed() -> list[Case]:
 BUG = Exercise(
     id="08b.4", title="Find the bugs: decoding in pieces", name="decode_in_pieces", kind="function", stars=2, minutes=12,
     signature="decode_in_pieces(ids, pieces, embedding, table, w_q, w_k, w_v) -> (batch, n, d_v)",
-    oracle=_oracle, reference=_stepwise, draw=_draw, fixed=_fixed, forbidden=(FUSED,),
+    oracle=_oracle, reference=_stepwise, draw=_draw, fixed=_fixed, forbidden=(FUSED_NAME,),
     parts={"one at a time": 2, "a prompt first": 1, "later pieces": 1},
     twins=(
         Twin("still the handed-out bugs", partial(_stepwise, place="zero", mask="none"),

@@ -7,16 +7,9 @@ from functools import partial
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-
-FUSED = "torch.nn.functional.scaled_dot_product_attention"
-fused = F.scaled_dot_product_attention
-
-
-def randn(g: torch.Generator, *shape: int) -> Tensor:
-    return torch.randn(*shape, generator=g)
+from ..common import FUSED_NAME, fused, randn
 
 
 def _heads(x: Tensor, num_heads: int) -> Tensor:
@@ -115,7 +108,7 @@ CACHE = Exercise(
     id="08b.2", title="Attention that remembers", name="cached_attention", kind="function", stars=2, minutes=15,
     signature="cached_attention(x, w_q, w_k, w_v, num_heads, keys=None, values=None) -> output, keys, values",
     oracle=_oracle, reference=_reference, draw=_draw, fixed=_fixed, outputs=("output", "keys", "values"),
-    parts={"empty cache": 1, "one token": 2, "several tokens": 2, "bad input": 1}, forbidden=(FUSED,),
+    parts={"empty cache": 1, "one token": 2, "several tokens": 2, "bad input": 1}, forbidden=(FUSED_NAME,),
     twins=(
         Twin("cache thrown away", partial(_cached, how="thrown away"),
              "The old keys and values are accepted and then not used: a new token sees only the tokens that came with it."),

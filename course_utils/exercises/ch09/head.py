@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from .common import randn
+from ..common import randn
 
 
 def _oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:

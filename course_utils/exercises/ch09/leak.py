@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from .common import randn
+from ..common import randn
 
 N, D, PLACE = 5, 4, 2
 NAMES = ("1 layer, own key hidden", "1 layer, own key hidden, no residual",
@@ -14,6 +16,7 @@ NAMES = ("1 layer, own key hidden", "1 layer, own key hidden, no residual",
          "2 layers, the key hidden from everybody, no residual, query from the position", "2 ordinary layers, [MASK] put in its place")
 
 
+@cache
 def _leaks() -> dict[str, str]:
     """Whether the last state at one position depends on the token that stood there."""
     g = generator(1)
@@ -40,7 +43,7 @@ def _leaks() -> dict[str, str]:
     return dict(zip(NAMES, answers, strict=True))
 
 
-RIGHT = _leaks()
+RIGHT = dict(zip(NAMES, ("yes", "yes", "no", "yes", "no", "no"), strict=True))
 
 
 def _but(*numbers: int) -> dict[str, str]:

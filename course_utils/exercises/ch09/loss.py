@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Registered, Twin, generator
+from ..common import IGNORED, integers, randn
 from .callables import VOCAB, toy_head
-from .common import IGNORED, integers, randn
 
 
 def _oracle(hidden: Tensor, labels: Tensor, head: Callable) -> tuple[Tensor, Tensor]:

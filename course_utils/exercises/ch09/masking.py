@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from .common import IGNORED, integers
+from ..common import IGNORED, integers
 
 MASK = 4
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from .common import integers
+from ..common import integers
 
 CLS, SEP = 2, 3
 

@@ -11,8 +11,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Registered, Twin, generator
+from ..common import IGNORED
 from .callables import VOCAB, causal_logits
-from .windows import IGNORED, cut
+from .windows import cut
 
 
 def _oracle(logits_of: Callable, ids: Tensor, size: int, stride: int, characters: int) -> float:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import torch
 
 from ...checks.exercise import Case, Exercise, Twin
 from ...models.gpt import GPT, GPT2
 from ...text.bpe import ByteBPE
+from ..common import sizes_only
 
 NAMES = ("tokens that a byte-level BPE without merges makes of “naïve café”",
          "targets in one pass over 16 windows of 64 inputs", "targets if only the last row of each window is used",
@@ -16,18 +18,19 @@ NAMES = ("tokens that a byte-level BPE without merges makes of “naïve café�
          "millions of parameters of GPT-2 small, to half a million", "millions of these in the token embedding, to half a million")
 
 
+@cache
 def _measure() -> dict[str, float]:
     tokens = len(ByteBPE([]).encode("naïve café"))
     ids = torch.zeros(16, 65, dtype=torch.long)
     rows, last = ids[:, 1:].numel(), ids[:, -1:].numel()
     bits = -math.log2(torch.zeros(1024).softmax(0)[0].item()) / 2.5
-    with torch.device("meta"):
+    with sizes_only():
         model = GPT(GPT2["small"])
     size = sum(p.numel() for p in model.parameters())
     return dict(zip(NAMES, (tokens, rows, last, bits, size / 1e6, model.token.weight.numel() / 1e6), strict=True))
 
 
-RIGHT = _measure()
+RIGHT = dict(zip(NAMES, (12, 1024, 16, 4.0, 124.44, 38.60), strict=True))
 
 
 def _with(*changes: tuple[int, float]) -> dict[str, float]:

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-
-IGNORED = -100
+from ..common import IGNORED
 
 
 def _oracle(ids: Tensor, size: int, stride: int) -> tuple[Tensor, Tensor]:

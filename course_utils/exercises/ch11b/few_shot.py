@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin
+from ..common import IGNORED
 
-IGNORED = -100
 Pairs = list[list[list[int]]]
 
 

@@ -111,7 +111,7 @@ def _fixed() -> list[Case]:
 STUB = {"axis": 0, "normal": "none", "balance": "share twice"}
 
 ROUTER = Exercise(
-    id="11b.7", title="Find the bugs: the router of a mixture of experts", name="route", kind="function", stars=3, minutes=18,
+    id="11b.7", title="Find the bugs: the router", name="route", kind="function", stars=3, minutes=18,
     signature="route(logits, active) -> weights (tokens, experts), balance ()", oracle=_oracle, reference=_reference, draw=_draw,
     fixed=_fixed, parts={"one expert": 2, "two or more": 2, "refusal": 1}, outputs=("weights", "balance"),
     forbidden=("course_utils.models.experts.MixtureOfExperts.forward",),

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models.multihead import head_dim, merge_heads, split_heads
-from ..ch04.common import FORBIDDEN_MHA, functional_mha
+from ..common import FORBIDDEN_MHA, functional_mha
 
 
 def _stream(init: dict, parameters: dict, query: Tensor, memory: Tensor, mask: Tensor) -> Tensor:

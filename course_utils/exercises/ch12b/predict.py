@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from itertools import permutations
 
 import torch
@@ -18,13 +19,13 @@ NAMES = ("orders in which 6 tokens can be predicted", "pairs that the content ma
          "four such cities, a quarter each: bits lost by guessing both words at once", "parameters only the query stream has, width 768")
 
 
+@cache
 def _measure() -> dict[str, float]:
     content, query = permutation_masks(torch.tensor([2, 1, 3, 0]))
     seen = [order.index(4) for order in permutations(range(9))]
     two, four = torch.eye(2) / 2, torch.eye(4) / 4
-    with torch.device("meta"):
-        model = XLNet(XLNetConfig(vocab_size=9, num_layers=1))
-        model.encode(torch.zeros(1, 4, dtype=torch.long)).sum().backward()  # the content stream alone
+    model = XLNet(XLNetConfig(vocab_size=9, num_layers=1))
+    model.encode(torch.zeros(1, 4, dtype=torch.long)).sum().backward()  # the content stream alone
     alone = sum(p.numel() for p in model.parameters() if p.grad is None)
     targets = torch.arange(48).expand(10, 48)[:, 48 - 48 // 6:].numel()
     values = (len(list(permutations(range(6)))), int(content.sum()), int(query.sum()), sum(seen) / len(seen), targets,
@@ -32,7 +33,7 @@ def _measure() -> dict[str, float]:
     return dict(zip(NAMES, values, strict=True))
 
 
-RIGHT = _measure()
+RIGHT = dict(zip(NAMES, (720, 10, 6, 4.0, 80, 0.5, 2.0, 768), strict=True))
 
 
 def _with(*changes: tuple[int, float]) -> dict[str, float]:

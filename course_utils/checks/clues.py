@@ -6,12 +6,7 @@ import math
 
 import torch
 
-
-def close(left: torch.Tensor, right: torch.Tensor, rtol: float, atol: float) -> bool:
-    """Equal within tolerance, NaN equal to NaN, whatever the dtypes."""
-    if left.shape != right.shape:
-        return False
-    return torch.allclose(left.double(), right.double(), rtol=rtol, atol=atol, equal_nan=True)
+from .compare import close
 
 
 def clues(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -> list[str]:

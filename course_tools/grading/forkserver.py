@@ -1,8 +1,8 @@
-"""The process inside the walls that has imported PyTorch once, and forks a fresh sandbox for every submission.
+"""The process inside the sandbox that has imported PyTorch once, and forks a fresh sandbox for every submission.
 
 It never sees a submission: the channel to the judge is handed through to the fork. Each fork gets its own user, process,
 mount, ipc and network namespaces, its own temporary folder, limits, and no privileges.
-Started by :mod:`.sandbox` as ``python -m course_tools.grading.zygote`` with a socket as standard input.
+Started by :mod:`.sandbox` as ``python -m course_tools.grading.forkserver`` with a socket as standard input.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NOBODY = 65534
 NEW_USER, NEW_MOUNTS, NEW_PIDS, NEW_IPC, NEW_NET, NEW_NAME = 0x10000000, 0x20000, 0x20000000, 0x08000000, 0x40000000, 0x04000000
 DUMPABLE, NO_NEW_PRIVILEGES, DEATH_SIGNAL, DROP_BOUND = 4, 38, 1, 24
 CALLS = {"x86_64": (0xC000003E, 248, 317), "aarch64": (0xC00000B7, 217, 277)}  # architecture, add_key (two more follow it), seccomp
-WITHOUT_WALLS = os.environ.get("COURSE_UNSAFE_GRADING") == "1"
+UNSAFE = os.environ.get("COURSE_UNSAFE_GRADING") == "1"
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -90,7 +90,7 @@ def no_keyrings() -> None:
         raise OSError(ctypes.get_errno(), "seccomp")
 
 
-def new_walls(memory: int, seconds: int, space: int) -> None:
+def new_namespaces(memory: int, seconds: int, space: int) -> None:
     """Namespaces and limits of one submission; to be called in a fresh fork, which then forks once more."""
     uid, gid = os.getuid(), os.getgid()
     _call("unshare", NEW_USER | NEW_MOUNTS | NEW_PIDS | NEW_IPC | NEW_NET | NEW_NAME)
@@ -103,7 +103,7 @@ def new_walls(memory: int, seconds: int, space: int) -> None:
     no_keyrings()
 
 
-def furnish(space: int) -> None:
+def mount_folders(space: int) -> None:
     """Inside the new namespaces: fresh folders, nothing in /proc but the processor, and then no capability is left."""
     with open("/proc/cpuinfo") as file:  # PyTorch's libraries choose their kernels by it
         processor = file.read()
@@ -120,21 +120,21 @@ def furnish(space: int) -> None:
 
 
 def handle(channel: socket.socket, job: dict) -> None:
-    """In a fork: build the walls, then let the worker serve the submission from process 1 of its own world."""
+    """In a fork: shut it in, then let the worker serve the submission from process 1 of its own world."""
     from course_tools.grading import wire, worker
 
-    if WITHOUT_WALLS:
+    if UNSAFE:
         os.chdir(tempfile.mkdtemp())
         worker.serve(channel)
         os._exit(0)
-    new_walls(job["memory"], job["cpu"], job["space"])
+    new_namespaces(job["memory"], job["cpu"], job["space"])
     child = os.fork()
     if child:
         channel.close()
         os.waitpid(child, 0)
         os._exit(0)
     libc.prctl(DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
-    furnish(job["space"])
+    mount_folders(job["space"])
     libc.prctl(DUMPABLE, 0, 0, 0, 0)  # nobody inside may look into the supervisor's memory
     try:
         worker.serve(channel)
@@ -146,7 +146,7 @@ def handle(channel: socket.socket, job: dict) -> None:
 def used_memory(me: int) -> int:
     """Bytes that belong to the running submission alone: private pages of every process but this one."""
     total = 0
-    if WITHOUT_WALLS:
+    if UNSAFE:
         return 0
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) <= 2 or int(name) == me:
@@ -163,7 +163,7 @@ def used_memory(me: int) -> int:
 
 def main() -> None:
     """Serve jobs until the judge hangs up. A job comes as one datagram with a socket; the answer says how it ended."""
-    if not WITHOUT_WALLS:
+    if not UNSAFE:
         give_up_root()
     control = socket.socket(fileno=0)
     preload()
@@ -210,7 +210,7 @@ def watch(pid: int, control: socket.socket, memory: int, me: int) -> str:
 
 def end(pid: int, me: int) -> None:
     """Kill every process of the submission; called again until the job has ended, for processes born meanwhile."""
-    if WITHOUT_WALLS:
+    if UNSAFE:
         os.kill(pid, signal.SIGKILL)
         return
     for name in os.listdir("/proc"):

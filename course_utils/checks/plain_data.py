@@ -13,7 +13,7 @@ DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.boo
           torch.int32, torch.int64)
 
 
-def inert(value: Any, depth: int = 0) -> Any:
+def plain_data(value: Any, depth: int = 0) -> Any:
     """A copy of ``value`` made of plain tensors, numbers, strings, None, lists and dicts.
 
     Subclasses lose what they overload. What has no plain form, or is too large, becomes ``{"object": what it was}``.
@@ -35,9 +35,9 @@ def inert(value: Any, depth: int = 0) -> Any:
     if array is not None:
         return array
     if depth < 4 and isinstance(value, (list, tuple)) and len(value) <= ITEMS:
-        return [inert(item, depth + 1) for item in value]
+        return [plain_data(item, depth + 1) for item in value]
     if depth < 4 and isinstance(value, dict) and len(value) <= ITEMS:
-        return {str(key)[:200]: inert(item, depth + 1) for key, item in value.items()}
+        return {str(key)[:200]: plain_data(item, depth + 1) for key, item in value.items()}
     return {"object": kind_of(value)}
 
 
@@ -55,7 +55,7 @@ def _numpy(value: Any) -> Any:
     import numpy as np
 
     if isinstance(value, np.generic):
-        return inert(value.item(), 4)
+        return plain_data(value.item(), 4)
     if not isinstance(value, np.ndarray):
         return None
     try:
