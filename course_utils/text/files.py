@@ -10,9 +10,10 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path beside ``path`` to write to: it takes the place of ``path`` when all went well, else nothing changes.
+    """A path beside ``path`` to write to: it takes the place of ``path`` when all went well.
 
-    Missing folders are made. The name holds the number of the process: two may write one file, the later one wins.
+    Otherwise nothing changes. Missing folders are made. The name holds the number of the process, so that two
+    may write one file; the later one wins.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")

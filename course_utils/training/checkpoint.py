@@ -16,13 +16,17 @@ if TYPE_CHECKING:  # the loop imports this file
 
 
 class Checkpoint:
-    """For ``fit``: weights, optimizer, losses and random numbers, also those of ``generators``, in one file."""
+    """For ``fit``: weights, optimizer, losses and random numbers, those of ``generators`` too."""
 
     def __init__(self, path: str | Path, generators: Sequence[torch.Generator] = ()) -> None:
         self.path, self.generators = Path(path), list(generators)
 
     def save(
-        self, module: nn.Module, optimizer: torch.optim.Optimizer, history: History, stop: EarlyStopping | None
+        self,
+        module: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        history: History,
+        stop: EarlyStopping | None,
     ) -> None:
         state = {
             "module": module.state_dict(),
@@ -39,7 +43,11 @@ class Checkpoint:
             torch.save(state, beside)
 
     def load(
-        self, module: nn.Module, optimizer: torch.optim.Optimizer, history: History, stop: EarlyStopping | None
+        self,
+        module: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        history: History,
+        stop: EarlyStopping | None,
     ) -> None:
         """Put everything back; nothing happens without a file. ValueError for a file that does not fit."""
         if not self.path.exists():
@@ -62,8 +70,9 @@ class Checkpoint:
             state = torch.load(self.path, map_location="cpu", weights_only=True)
             given = len(state["generators"])
         except Exception as error:
+            kind = type(error).__name__
             raise ValueError(
-                f"{self.path} is not a checkpoint of this loop ({type(error).__name__}); delete it to start again"
+                f"{self.path} is not a checkpoint of this loop ({kind}); delete it to start again"
             ) from None
         shapes = {name: tuple(t.shape) for name, t in module.state_dict().items()}
         if shapes != {name: tuple(t.shape) for name, t in state["module"].items()}:
@@ -72,5 +81,7 @@ class Checkpoint:
                 "delete it to start again"
             )
         if given != len(self.generators):
-            raise ValueError(f"{self.path} holds {given} random generators, {len(self.generators)} were given")
+            raise ValueError(
+                f"{self.path} holds {given} random generators, {len(self.generators)} were given"
+            )
         return state

@@ -76,13 +76,13 @@ def fit(
 ) -> History:
     """Minimise ``loss()`` over the parameters of ``module``; returns the loss of every step.
 
-    ``optimizer`` is Adam unless given; step ``t = 1, 2, …`` uses the rate ``lr * schedule(t)``; ``clip`` bounds
-    the norm of all gradients together. Every ``every`` steps and at the end ``validate()`` is called in
-    evaluation mode, ``stop`` may end the training, and ``checkpoint`` writes its file. If that file exists
+    ``optimizer`` is Adam unless given; step ``t = 1, 2, …`` uses the rate ``lr * schedule(t)``; ``clip``
+    bounds the norm of all gradients together. Every ``every`` steps and at the end ``validate()`` is called
+    in evaluation mode, ``stop`` may end the training, and ``checkpoint`` writes its file. If that file exists
     already, training goes on from it and arrives where it would have arrived.
-    Shows a progress bar, except while notebooks are built. Raises ValueError for numbers that make no sense or
-    a checkpoint of another model; FloatingPointError, with the step and the likely cause, when the loss stops
-    being a number.
+    Shows a progress bar, except while notebooks are built. Raises ValueError for numbers that make no sense
+    or a checkpoint of another model; FloatingPointError, with the step and the likely cause, when the loss
+    stops being a number.
     """
     if steps < 1 or every < 1 or not lr > 0:
         raise ValueError(f"steps={steps} and every={every} must be at least 1 and lr={lr} positive")
@@ -125,9 +125,9 @@ def fit(
 
 
 def accumulated(loss: Callable[[], Tensor], parts: int) -> Callable[[], Tensor]:
-    """A loss for ``fit``: the mean of ``parts`` calls of ``loss``. Only one of them is held in memory at a time.
+    """A loss for ``fit``: the mean of ``parts`` calls of ``loss``, of which one is held in memory at a time.
 
-    The gradients of all calls but the last are added up here, those of the last one when ``fit`` asks for them.
+    Gradients of all calls but the last are added up here, those of the last one when ``fit`` asks for them.
     """
     if parts < 1:
         raise ValueError(f"parts={parts} must be at least 1")
@@ -144,14 +144,14 @@ def accumulated(loss: Callable[[], Tensor], parts: int) -> Callable[[], Tensor]:
 
 
 def gains_from_bfloat16(device: torch.device) -> bool:
-    """Whether this device computes faster in bfloat16: a GPU that supports it, a CPU with instructions for it."""
+    """Whether this device is faster in bfloat16: a GPU that supports it, a CPU with instructions for it."""
     if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
     return device.type == "cpu" and bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def in_bfloat16(loss: Callable[[], Tensor], device: torch.device) -> Callable[[], Tensor]:
-    """A loss for ``fit``: ``loss`` in mixed precision where the device gains from it, else ``loss`` itself."""
+    """A loss for ``fit``: ``loss`` in mixed precision where the device gains from it, else as it is."""
     if not gains_from_bfloat16(device):
         return loss
 
@@ -193,13 +193,13 @@ def _why(module: nn.Module, number: float, step: int, lr: float) -> str:
     broken = [name for name, p in module.named_parameters() if not torch.isfinite(p).all()]
     if broken:
         return (
-            f"{start}, because the weights are not finite any more ({broken[0]}): the update of step {step - 1} "
-            f"was too large, or its gradient was. Lower lr={lr}, warm up, or clip the gradients."
+            f"{start}, because the weights are not finite any more ({broken[0]}): the update of step "
+            f"{step - 1} was too large, or its gradient was. Lower lr={lr}, warm up, or clip the gradients."
         )
     huge = max(p.detach().abs().max().item() for p in module.parameters())
     if huge > 1e4:
         return f"{start} and the largest weight {huge:.1e}: training diverges. Lower lr={lr} or clip."
     return (
-        f"{start}, although all weights are finite: look for log(0), a division by zero, an overflow in 16 bits, "
-        "or a softmax over a fully masked row."
+        f"{start}, although all weights are finite: look for log(0), a division by zero, an overflow in "
+        "16 bits, or a softmax over a fully masked row."
     )
