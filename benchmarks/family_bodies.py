@@ -18,7 +18,7 @@ from course_utils.text.numbers import LANGUAGES, number_tokens
 from course_utils.text.vocabulary import BOS_ID, EOS_ID, Vocabulary, pad
 from course_utils.training.decoding import greedy
 from course_utils.training.loop import History, fit
-from course_utils.training.schedules import token_loss
+from course_utils.training.schedules import token_loss, warmup_linear
 
 MASK, BOUND = "<mask>", "</s>"
 Direction = tuple[str, str]
@@ -82,8 +82,7 @@ def xlm(numbers: Sequence[int], words: Vocabulary, paired: str, steps: int, seed
         logits = model.tokens(states(model.bert, ids.masked_fill(hidden, mask), positions, languages)[hidden])
         return F.cross_entropy(logits, ids[hidden])
 
-    history = fit(model, loss, steps, 3e-3, "masked words", clip=1.0,
-                  schedule=lambda s: min(1.0, 20 * s / steps) * max(0.02, 1 - s / steps))
+    history = fit(model, loss, steps, 3e-3, "masked words", clip=1.0, schedule=warmup_linear(steps, 20))
     return model.eval(), history
 
 
@@ -138,8 +137,7 @@ def many_to_many(numbers: Sequence[int], words: Vocabulary, trained: Sequence[Di
         target = pad([[*texts[b][i], EOS_ID] for i, (_, b) in zip(which, ways, strict=True)])
         return token_loss(model(source, target[:, :-1]), target[:, 1:])
 
-    history = fit(model, loss, steps, 3e-3, "many to many", clip=1.0,
-                  schedule=lambda s: min(1.0, 20 * s / steps) * max(0.02, 1 - s / steps))
+    history = fit(model, loss, steps, 3e-3, "many to many", clip=1.0, schedule=warmup_linear(steps, 20))
     return model.eval(), history
 
 
@@ -173,7 +171,7 @@ def learn_to_mend(model: Translator, pair: Pairs, steps: int, lr: float = 3e-3, 
         target = pad([[BOS_ID, *ids, EOS_ID] for ids in targets])  # (batch, longest target + 2)
         return token_loss(model(pad(sources), target[:, :-1]), target[:, 1:])
 
-    history = fit(model, loss, steps, lr, "learning", clip=1.0, schedule=lambda s: min(1.0, 20 * s / steps) * max(0.02, 1 - s / steps))
+    history = fit(model, loss, steps, lr, "learning", clip=1.0, schedule=warmup_linear(steps, 20))
     model.eval()
     return history
 

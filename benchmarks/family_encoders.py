@@ -22,7 +22,7 @@ from torch.nn import functional as F
 
 from course_utils.experiments.ch10_finetuning import finetune
 from course_utils.experiments.ch12a_distil import cut, hidden_score, teach
-from course_utils.experiments.ch12a_relatives import N, body, hide, learn, learn_masked, masked_loss, nats, read
+from course_utils.experiments.ch12a_relatives import N, body, held_out_nats, hide, learn, masked_loss, read, train_masked
 from course_utils.models.bert import BertConfig
 from course_utils.models.zoo.electra import Electra
 from course_utils.models.zoo.elmo import Elmo, ScalarMix
@@ -67,7 +67,7 @@ def space_score(features: Callable[[Tensor], Tensor], trained: nn.Module, width:
 
 def judged(model, seed, seconds=None):
     """Both judges, and the size without the head."""
-    found = {"nats": nats(TEXT, model), "F1": space_score(model.body, model.body, 64, seed=seed),
+    found = {"nats": held_out_nats(TEXT, model), "F1": space_score(model.body, model.body, 64, seed=seed),
              "parameters": sum(p.numel() for p in model.body.parameters() if p.requires_grad)}
     return found | ({} if seconds is None else {"seconds": seconds})
 
@@ -82,7 +82,7 @@ def bert(seed):
     scratch = body(TEXT, "bert", seed)
     found = {"random weights": {"F1": space_score(scratch, scratch, 64, seed=seed)}}
     for steps in (800, 1_600):
-        model, seconds = timed(lambda steps=steps: learn_masked(TEXT, "bert", seed, steps))
+        model, seconds = timed(lambda steps=steps: train_masked(TEXT, "bert", seed, steps))
         found[f"{steps} steps"] = judged(model, seed, seconds)
     return found
 
@@ -102,7 +102,7 @@ def roberta(seed):
             return masked_loss(model, *kept[int(torch.randint(len(kept), (), generator=g))][rows].unbind(-1))
 
         history = learn(model, loss, place, 1_200, seed)
-        found[name] = {"nats": nats(TEXT, model), "training nats": sum(history[-100:]) / 100}
+        found[name] = {"nats": held_out_nats(TEXT, model), "training nats": sum(history[-100:]) / 100}
     return found
 
 
@@ -134,7 +134,7 @@ def nsp(seed):
 def albert(seed):
     found = {}
     for name, kind in (("factorised", "factorised"), ("shared", "shared"), ("both", "albert")):
-        model, seconds = timed(lambda kind=kind: learn_masked(TEXT, kind, seed))
+        model, seconds = timed(lambda kind=kind: train_masked(TEXT, kind, seed))
         found[name] = judged(model, seed, seconds)
     return found
 
@@ -187,7 +187,7 @@ def elmo(seed):
     found["from the left"] = frozen(3, lambda ids: model.directions(ids)[0], 32)
     found["from the right"] = frozen(3, lambda ids: model.directions(ids)[1], 32)
     found["both"] = frozen(3, model.layers, 64)
-    plain = learn_masked(TEXT, "bert", seed).requires_grad_(False)
+    plain = train_masked(TEXT, "bert", seed).requires_grad_(False)
     found["BERT, frozen"] = frozen(3, lambda ids: plain.body.look(ids)[0], 64)
     return found
 
@@ -195,7 +195,7 @@ def elmo(seed):
 def deberta(seed):
     found = {}
     for name in ("deberta", "deberta late"):
-        model, seconds = timed(lambda name=name: learn_masked(TEXT, name, seed))
+        model, seconds = timed(lambda name=name: train_masked(TEXT, name, seed))
         found[name] = judged(model, seed, seconds)
     return found
 

@@ -105,7 +105,7 @@ def fewshot(seed):
 def controlled(seed):
     data, found = control.read(), {}
     for name, with_token in (("token", True), ("no token", False)):
-        model, history = control.learn(data, with_token, 300, seed)
+        model, history = control.train(data, with_token, 300, seed)
         texts = {style: control.write(model, data, style, 60, with_token, seed) for style in control.STYLES}
         found[name] = {"obeyed": {style: control.obeyed(texts[style], style) for style in texts}, "loss": sum(history[-50:]) / 50}
     return found
@@ -118,7 +118,7 @@ def long(seed):
              "full": torch.ones(LENGTH, LENGTH, dtype=torch.bool)}
     found = {}
     for name, mask in masks.items():
-        model, _ = long_inputs.learn(mask, 500, seed)
+        model, _ = long_inputs.train(mask, 500, seed)
         shares = long_inputs.by_distance(model, 2_000)
         found[name] = {"entries": mask.float().mean().item(), "by distance": [round(x, 4) for x in shares.tolist()],
                        "far": shares[32:].nanmean().item(), "near": shares[:8].mean().item()}

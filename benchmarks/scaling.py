@@ -18,6 +18,7 @@ import torch
 from report import HERE, write
 
 from course_utils.models.decoder import DecoderConfig
+from course_utils.training.loop import EarlyStopping
 from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, pretrain, read_corpus
 
 WIDTHS, PARTS = (8, 16, 32, 64, 96), (16, 4)
@@ -63,7 +64,7 @@ def main():
         runs = []
         for seed in options.seeds:
             model, history = pretrain(text, config(64, len(tokenizer)), options.steps, 0.2 / 64, BATCH, seed,
-                                      validate=lambda model: mean_nats(model, watch[:8_000]), every=100, patience=3)
+                                      validate=lambda model: mean_nats(model, watch[:8_000]), every=100, stop=EarlyStopping(3))
             runs.append({"loss": mean_nats(model, test), "step": history.best_step})
         figures["data"][str(part)] = {"tokens": len(text), "runs": runs}
         print("1 /", part, [(round(run["loss"], 3), run["step"]) for run in runs], flush=True)

@@ -16,9 +16,10 @@ import time
 import torch
 from report import HERE, write
 
-from course_utils.experiments.ch12b_orders import at_once, in_turn, learn, letters, make, measure, nats_by_turn, sentences_of, windows_of
+from course_utils.experiments.ch12b_orders import at_once, in_turn, learn, make, measure, nats_by_turn, sentences_of, windows_of
 from course_utils.models.xlnet import random_orders
 from course_utils.text.cities import FIRST, SECOND, WORDS, gaps
+from course_utils.text.letters import letters
 
 N = 32
 

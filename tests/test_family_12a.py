@@ -119,7 +119,7 @@ def test_the_rare_token_is_known():
     ids, place = long_inputs.texts_with_one(50, 16, torch.Generator().manual_seed(0), first=3)
     assert ((ids > 8).sum(1) == 1).all() and place.min() >= 3
     assert torch.equal(long_inputs.answers(ids, place), ids.max(1).values - 9)
-    model, history = long_inputs.learn(bigbird_mask(16, 4, 1, 1, 0), 30)
+    model, history = long_inputs.train(bigbird_mask(16, 4, 1, 1, 0), 30)
     shares = long_inputs.by_distance(model, 200)
     assert shares.shape == (16,) and history[-1] < history[0] and (shares >= 0).all()
 

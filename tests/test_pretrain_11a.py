@@ -22,6 +22,7 @@ from course_utils.models.gpt import GPT, GPTConfig
 from course_utils.text.bpe import ByteBPE
 from course_utils.training import pretrain
 from course_utils.training.token_file import Tokens, pieces, text_files, width, write_tokens
+from course_utils.training.trainer import Trainer, windows
 
 SIZES = ["--steps", "16", "--width", "16", "--layers", "1", "--heads", "2", "--context", "16", "--batch", "4", "--vocab", "270",
          "--device", "cpu"]
@@ -173,9 +174,19 @@ def test_one_document_gives_its_end_and_large_vocabularies_take_four_bytes(tmp_p
     assert width(65_536) is np.uint16 and width(65_537) is np.uint32
 
 
-def test_windows_of_a_step_depend_on_seed_and_step_alone():
+def test_windows_of_a_step_depend_on_seed_and_step_alone(whole, texts):
     ids = np.arange(100, dtype=np.uint16)
-    assert pretrain.windows(ids, [3, 90], 4, torch.device("cpu")).tolist() == [[3, 4, 5, 6], [90, 91, 92, 93]]
+    assert windows(ids, [3, 90], 4, torch.device("cpu")).tolist() == [[3, 4, 5, 6], [90, 91, 92, 93]]
+    options = pretrain.arguments([str(texts), "--out", str(whole[0]), *SIZES])
+
+    def drawn(step, rank=0, processes=1):
+        trainer = Trainer(options, torch.device("cpu"), rank, 1)  # no process group is needed to draw
+        trainer.processes = processes
+        return trainer.own_windows(step)
+
+    assert drawn(5).shape == (4, 17)
+    assert torch.equal(drawn(5), torch.cat([drawn(5, rank, 2) for rank in (0, 1)]))
+    assert not torch.equal(drawn(5), drawn(6))
 
 
 MEMORY = """

@@ -9,7 +9,6 @@ from course_utils.experiments.ch12b_orders import (
     at_once,
     in_turn,
     learn,
-    letters,
     make,
     masked_loss,
     measure,
@@ -20,6 +19,7 @@ from course_utils.experiments.ch12b_orders import (
 )
 from course_utils.models.xlnet import XLNet, permutation_masks, random_orders
 from course_utils.text.cities import CITIES, FIRST, IDS, LENGTH, SEASONS, SECOND, WORDS, city_probabilities, decode, gaps, names, travel
+from course_utils.text.letters import letters
 
 
 def test_sentences_follow_the_table():

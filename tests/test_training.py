@@ -11,15 +11,16 @@ import pytest
 import torch
 from torch import nn
 
-from course_utils.training.loop import fit
+from course_utils.training.checkpoint import Checkpoint
+from course_utils.training.loop import EarlyStopping, History, accumulated, fit, in_bfloat16
 
 SCRIPT = """
 import os, signal, sys, torch
 from torch import nn
+from course_utils.training.checkpoint import Checkpoint
 from course_utils.training.loop import fit
 path, kill = sys.argv[1], int(sys.argv[2])
 torch.manual_seed(0)
-torch.set_num_threads(1)
 data = torch.Generator().manual_seed(1)
 module = nn.Sequential(nn.Linear(3, 16), nn.Tanh(), nn.Dropout(0.2), nn.Linear(16, 1))
 calls = 0
@@ -30,14 +31,14 @@ def loss():
         os.kill(os.getpid(), signal.SIGKILL)
     x = torch.randn(8, 3, generator=data)
     return (module(x)[:, 0] - x.prod(1)).square().mean()
-history = fit(module, loss, 60, 1e-2, every=10, checkpoint=path, generators=[data], schedule=lambda s: min(1, s / 20),
-              validate=lambda: module(torch.ones(1, 3)).square().mean(), clip=1.0)
+history = fit(module, loss, 60, 1e-2, every=10, checkpoint=Checkpoint(path, [data]),
+              schedule=lambda s: min(1, s / 20), validate=lambda: module(torch.ones(1, 3)).square().mean(), clip=1.0)
 print(len(history), calls, history[-1].hex(), sum(p.double().sum().item() for p in module.parameters()).hex(), history.validation)
 """
 
 
 def run(path, kill):
-    environment = os.environ | {"COURSE_BUILD": "1"}
+    environment = os.environ | {"COURSE_BUILD": "1", "OMP_NUM_THREADS": "1"}
     return subprocess.run([sys.executable, "-c", SCRIPT, str(path), str(kill)], capture_output=True, text=True, timeout=120,
                           env=environment)
 
@@ -47,7 +48,8 @@ def test_killed_and_resumed_arrives_at_the_same_weights(tmp_path):
     whole = run(tmp_path / "whole.pt", 0)
     assert whole.returncode == 0, whole.stderr
     killed = run(tmp_path / "part.pt", 37)
-    assert killed.returncode == -signal.SIGKILL and not killed.stdout
+    assert killed.returncode == -signal.SIGKILL
+    assert not killed.stdout
     resumed = run(tmp_path / "part.pt", 0)
     steps, calls, *rest = resumed.stdout.split()
     assert (steps, calls) == ("60", "30")  # 30 steps were in the file, 30 were left
@@ -67,16 +69,16 @@ def line(seed=0):
 
 def test_accumulating_four_quarters_equals_one_batch():
     states = []
-    for accumulate in (1, 4):
+    for count in (1, 4):
         module, x, y = line()
-        parts = iter(list(zip(x.chunk(accumulate), y.chunk(accumulate), strict=True)) * 20)
+        parts = iter(list(zip(x.chunk(count), y.chunk(count), strict=True)) * 20)
 
         def loss(module=module, parts=parts):
             a, b = next(parts)
             return (module(a)[:, 0] - b).square().mean()
 
-        states.append((fit(module, loss, 20, 0.05, accumulate=accumulate), module.weight.detach()))
-    torch.testing.assert_close(torch.tensor(states[0][0]), torch.tensor(states[1][0]))
+        states.append((fit(module, accumulated(loss, count), 20, 0.05), module.weight.detach()))
+    torch.testing.assert_close(torch.tensor(states[0][0].losses), torch.tensor(states[1][0].losses))
     torch.testing.assert_close(states[0][1], states[1][1])
 
 
@@ -98,8 +100,10 @@ def test_early_stop_keeps_the_best_weights():
         assert not module.training
         return next(held_out)
 
-    history = fit(module, lambda: (module(x)[:, 0] - y).square().mean(), 100, 0.05, validate=validate, every=5, patience=2)
-    assert len(history) == 25 and history.best_step == 15 and module.training
+    history = fit(module, lambda: (module(x)[:, 0] - y).square().mean(), 100, 0.05, validate=validate, every=5,
+                  stop=EarlyStopping(2))
+    assert (len(history), history.best_step) == (25, 15)
+    assert module.training
     assert torch.equal(module.weight, seen[2])
     assert history.validation == [(5, 3.0), (10, 2.0), (15, 1.0), (20, 4.0), (25, 5.0)]
 
@@ -113,11 +117,34 @@ def test_schedule_sets_the_rate_of_each_step():
     assert rates == pytest.approx([0.1, 0.05, 0.1 / 3])
 
 
-@pytest.mark.parametrize("mixed", [False, True])
-def test_mixed_precision_learns(mixed):
+@pytest.mark.parametrize("gains", [False, True])
+def test_mixed_precision_learns(gains, monkeypatch):
+    monkeypatch.setattr("course_utils.training.loop.gains_from_bfloat16", lambda device: gains)
     module, x, y = line()
-    history = fit(module, lambda: (module(x)[:, 0].float() - y).square().mean(), 300, 0.05, mixed=mixed)
+    kinds = set()
+
+    def loss():
+        guess = module(x)[:, 0]
+        kinds.add(guess.dtype)
+        return (guess.float() - y).square().mean()
+
+    history = fit(module, in_bfloat16(loss, torch.device("cpu")), 300, 0.05)
     assert history[-1] < 0.01 * history[0]
+    assert kinds == {torch.bfloat16 if gains else torch.float32}
+
+
+def test_a_history_reads_like_the_list_of_losses():
+    history = History([3.0, 2.0, 1.0])
+    assert history[-1] == 1.0
+    assert history[:2] == [3.0, 2.0]
+    assert sum(history) / len(history) == 2.0
+    assert torch.tensor(history).tolist() == list(history) == history.losses
+    from matplotlib import pyplot as plt
+
+    _, ax = plt.subplots()
+    ax.plot(history)
+    assert ax.lines[0].get_ydata().tolist() == history.losses
+    plt.close("all")
 
 
 def test_non_finite_loss_names_step_and_cause():
@@ -134,23 +161,30 @@ def test_non_finite_loss_names_step_and_cause():
 def test_checkpoints_that_do_not_fit_are_refused(tmp_path):
     module, x, y = line()
     path = tmp_path / "deep" / "run.pt"
-    fit(module, lambda: module(x).square().mean(), 3, 0.1, checkpoint=path)
+    fit(module, lambda: module(x).square().mean(), 3, 0.1, checkpoint=Checkpoint(path))
     with pytest.raises(ValueError, match="another model"):
-        fit(nn.Linear(5, 1), lambda: torch.zeros(()), 3, 0.1, checkpoint=path)
+        fit(nn.Linear(5, 1), lambda: torch.zeros(()), 3, 0.1, checkpoint=Checkpoint(path))
     with pytest.raises(ValueError, match="0 random generators, 1 were given"):
-        fit(module, lambda: module(x).square().mean(), 3, 0.1, checkpoint=path, generators=[torch.Generator()])
+        fit(module, lambda: module(x).square().mean(), 3, 0.1, checkpoint=Checkpoint(path, [torch.Generator()]))
     path.write_bytes(b"not a checkpoint")
     with pytest.raises(ValueError, match="not a checkpoint of this loop"):
-        fit(module, lambda: module(x).square().mean(), 3, 0.1, checkpoint=path)
+        fit(module, lambda: module(x).square().mean(), 3, 0.1, checkpoint=Checkpoint(path))
     assert path.read_bytes() == b"not a checkpoint"
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"steps": 0}, "steps=0"), ({"lr": 0}, "lr=0"), ({"accumulate": 0}, "accumulate=0"), ({"clip": 0}, "clip=0"),
-    ({"patience": 2}, "needs validate"), ({"loss": lambda: torch.zeros(2)}, "one number"),
+    ({"steps": 0}, "steps=0"), ({"lr": 0}, "lr=0"), ({"every": 0}, "every=0"), ({"clip": 0}, "clip=0"),
+    ({"stop": EarlyStopping(2)}, "needs validate"), ({"loss": lambda: torch.zeros(2)}, "one number"),
 ])
 def test_bad_numbers_are_named(options, message):
     module = nn.Linear(2, 1)
     given = {"loss": lambda: module(torch.ones(1, 2)).mean(), "steps": 2, "lr": 0.1} | options
     with pytest.raises(ValueError, match=message):
         fit(module, **given)
+
+
+def test_objects_for_fit_refuse_bad_numbers():
+    with pytest.raises(ValueError, match="patience=0"):
+        EarlyStopping(0)
+    with pytest.raises(ValueError, match="parts=0"):
+        accumulated(lambda: torch.zeros(()), 0)

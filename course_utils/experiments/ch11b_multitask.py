@@ -1,6 +1,6 @@
 """One language model for many tasks, told in words which one is meant: p(output | input, task) as one text.
 
-    python -m course_utils.experiments.ch11b_multitask [--steps 3000]     writes multitask.safetensors beside this file
+    python -m course_utils.experiments.ch11b_multitask [--steps 3000]     writes ch11b_multitask.safetensors beside this
 
 Texts such as "translate to German : forty two -> zwei und vierzig" and "reverse : 4 2 -> 2 4", with numbers below 1,000 in four
 languages and in digits. Some combinations of an instruction and a kind of input occur in no training text. Source of the idea:
@@ -10,15 +10,14 @@ Radford et al. 2019 (GPT-2), section 2; directions never trained: Johnson et al.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from ..models.gpt import GPT, GPTConfig
 from ..text.numbers import number_tokens
@@ -26,6 +25,7 @@ from ..text.vocabulary import EOS_ID, Vocabulary, pad
 from ..training.loop import History, fit
 from ..training.sampling import generate
 from ..training.schedules import warmup_cosine
+from ..training.stored import load_model, save_model
 
 FILE = Path(__file__).with_name("ch11b_multitask.safetensors")
 CODES = {"English": "en", "German": "de", "French": "fr", "Spanish": "es"}
@@ -88,7 +88,7 @@ def train(steps: int = 3_000, width: int = 64, seed: int = 0, lr: float = 4e-3, 
             rows.append(words.encode(prompt(task, number, kind) + answer(task, number, kind), eos=True))
         ids = pad(rows)
         logits = model(ids[:, :-1]).flatten(0, 1)
-        return torch.nn.functional.cross_entropy(logits, ids[:, 1:].flatten(), ignore_index=0)
+        return F.cross_entropy(logits, ids[:, 1:].flatten(), ignore_index=0)
 
     history = fit(model, loss, steps, lr, "learning tasks", optimizer=optimizer, clip=1.0,
                   schedule=warmup_cosine(steps, steps // 10, floor=0.02))
@@ -115,32 +115,18 @@ def accuracy(model: GPT, words: Vocabulary, pairs: Sequence[tuple[str, str]], nu
 
 
 def save(model: GPT, words: Vocabulary, path: Path = FILE) -> None:
-    """Weights in 16 bits, configuration and vocabulary in one safetensors file."""
-    from safetensors.torch import save_file
-
-    metadata = {"config": json.dumps(asdict(model.config)), "words": json.dumps(words.tokens[4:]),
-                "command": "python -m course_utils.experiments.ch11b_multitask"}
-    save_file({name: value.half().contiguous() for name, value in model.state_dict().items()}, path, metadata)
+    """Weights, configuration and vocabulary in one safetensors file."""
+    save_model(path, model, model.config, "python -m course_utils.experiments.ch11b_multitask", words=words.tokens[4:])
 
 
 def load_multitask(path: str | Path = FILE) -> tuple[GPT, Vocabulary]:
-    """The committed model, in 32 bits and evaluation mode, and its vocabulary. ValueError when the file holds something else."""
-    from safetensors import safe_open
-
-    with safe_open(path, framework="pt") as file:
-        metadata = file.metadata() or {}
-        if not {"config", "words"} <= set(metadata):
-            raise ValueError(f"{path} holds no multitask model: its metadata are {sorted(metadata)}")
-        state = {name: file.get_tensor(name).float() for name in file.keys()}
-    model, words = GPT(GPTConfig(**json.loads(metadata["config"]))), Vocabulary([json.loads(metadata["words"])])
-    if {n: v.shape for n, v in state.items()} != {n: v.shape for n, v in model.state_dict().items()}:
-        raise ValueError(f"{path} belongs to another model: names or shapes differ from {model.config}")
-    model.load_state_dict(state)
-    return model.eval(), words
+    """The committed model, in evaluation mode, and its vocabulary. ValueError when the file holds something else."""
+    model, facts = load_model(path, "multitask model", lambda config: GPT(GPTConfig(**config)), ("words",))
+    return model, Vocabulary([facts["words"]])
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Train the multitask model and write multitask.safetensors.")
+    parser = argparse.ArgumentParser(description="Train the multitask model and write ch11b_multitask.safetensors.")
     parser.add_argument("--steps", type=int, default=3_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(argv)

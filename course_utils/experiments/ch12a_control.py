@@ -45,7 +45,7 @@ def read() -> Styled:
     return Styled(alphabet, *({style: torch.tensor([ids[c] for c in change(text)]) for style, change in STYLES.items()} for text in texts))
 
 
-def learn(data: Styled, controlled: bool, steps: int, seed: int = 0, width: int = 64, batch: int = 32) -> tuple[GPT, History]:
+def train(data: Styled, controlled: bool, steps: int, seed: int = 0, width: int = 64, batch: int = 32) -> tuple[GPT, History]:
     """Train a small GPT; every window begins anywhere in one style's text, its control token (or always the same one) in front."""
     torch.manual_seed(seed)
     model = GPT(GPTConfig(len(data.alphabet) + len(STYLES), width, 4, 2, N + 1, dropout=0.0))

@@ -17,6 +17,7 @@ from ..models.bert import IGNORED, BertForPretraining
 from ..text.pretraining import make_batch, next_sentence_pairs
 from ..training.loop import History, fit
 from ..training.mini_bert import Corpus
+from ..training.schedules import warmup_linear
 
 
 def distillation_loss(student: Tensor, teacher: Tensor, temperature: float = 2.0) -> Tensor:
@@ -63,7 +64,7 @@ def teach(student: BertForPretraining, teacher: BertForPretraining, corpus: Corp
     optimizer = torch.optim.AdamW(student.parameters(), lr=lr, weight_decay=0.01)
     student.train()
     history = fit(student, loss, steps, lr, "teaching", optimizer=optimizer, clip=1.0,
-                  schedule=lambda step: min(10 * step / steps, 1.0) * max(0.02, 1 - step / steps))
+                  schedule=warmup_linear(steps))
     student.eval()
     return history
 

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from ..models.bert import Bert, BertConfig, output_layer
 from ..training.loop import History, fit
+from ..training.schedules import warmup_linear
 
 KINDS = 8  # ids 1 to 8 are ordinary tokens, 9 to 16 the rare ones
 
@@ -38,7 +39,7 @@ def answers(ids: Tensor, place: Tensor) -> Tensor:
     return ids.gather(1, place[:, None])[:, 0] - KINDS - 1
 
 
-def learn(mask: Tensor, steps: int, seed: int = 0, batch: int = 32, first: int = 0, lr: float = 5e-3) -> tuple[Finder, History]:
+def train(mask: Tensor, steps: int, seed: int = 0, batch: int = 32, first: int = 0, lr: float = 5e-3) -> tuple[Finder, History]:
     """Train a fresh ``Finder`` under this mask, rare tokens at ``first`` or later."""
     torch.manual_seed(seed)
     model, g = Finder(mask), torch.Generator().manual_seed(seed)
@@ -49,7 +50,7 @@ def learn(mask: Tensor, steps: int, seed: int = 0, batch: int = 32, first: int =
         return F.cross_entropy(model(ids).flatten(0, 1), right.flatten())
 
     history = fit(model, loss, steps, lr, "finding the token", clip=1.0,
-                  schedule=lambda s: min(1.0, 20 * s / steps) * max(0.02, 1 - s / steps))
+                  schedule=warmup_linear(steps, 20))
     return model.eval(), history
 
 

@@ -12,9 +12,10 @@ from torch.nn import functional as F
 from ..models.bert import Bert, BertConfig
 from ..models.zoo.albert import Albert
 from ..models.zoo.masked import Deberta, MaskedModel
+from ..text.letters import letters
 from ..text.pretraining import IGNORED, mask_tokens
 from ..training.loop import History, fit
-from .ch12b_orders import letters
+from ..training.schedules import warmup_linear
 
 N = 16  # letters in a window
 
@@ -76,12 +77,12 @@ def learn(model: nn.Module, loss: Callable[[Tensor, torch.Generator], Tensor], w
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=lr, weight_decay=0.01)
     model.train()
     history = fit(model, step, steps, lr, "learning", optimizer=optimizer, clip=1.0,
-                  schedule=lambda t: min(10 * t / steps, 1.0) * max(0.02, 1 - t / steps))
+                  schedule=warmup_linear(steps))
     model.eval()
     return history
 
 
-def learn_masked(text: Letters, kind: str = "bert", seed: int = 0, steps: int = 800, layers: int = 2) -> MaskedModel:
+def train_masked(text: Letters, kind: str = "bert", seed: int = 0, steps: int = 800, layers: int = 2) -> MaskedModel:
     """A fresh encoder and its head, trained on hidden letters that are drawn anew in every batch."""
     model = MaskedModel(body(text, kind, seed, layers))
     learn(model, lambda windows, g: masked_loss(model, *hide(text, windows, g)), text.train, steps, seed)
@@ -89,6 +90,6 @@ def learn_masked(text: Letters, kind: str = "bert", seed: int = 0, steps: int = 
 
 
 @torch.no_grad()
-def nats(text: Letters, model: MaskedModel, seed: int = 99) -> float:
+def held_out_nats(text: Letters, model: MaskedModel, seed: int = 99) -> float:
     """Mean nats of a hidden letter in held-out windows; the same letters are hidden for every model."""
     return masked_loss(model, *hide(text, text.held_out, torch.Generator().manual_seed(seed))).item()

@@ -6,7 +6,6 @@ by BERT all at once from what is left, by XLNet one after the other.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 
 import torch
@@ -15,9 +14,9 @@ from torch.nn import functional as F
 
 from ..models.bert import BertConfig, BertForPretraining
 from ..models.xlnet import XLNet, XLNetConfig, random_orders
-from ..text.cities import FIRST, IDS, SECOND, WORDS
+from ..text.cities import FIRST, IDS, SECOND, WORDS, travel
 from ..training.loop import History, fit
-from ..training.mini_gpt import read_corpus
+from ..training.schedules import warmup_linear
 
 
 def make(kind: str, vocab_size: int, n: int, width: int, seed: int = 0) -> nn.Module:
@@ -48,7 +47,7 @@ def learn(model: nn.Module, sentences: Callable[[torch.Generator], Tensor], k: i
         return model.loss(ids, orders, k) if isinstance(model, XLNet) else masked_loss(model, ids, orders, k)
 
     history = fit(model, loss, steps, lr, "learning", clip=1.0,
-                  schedule=lambda step: min(1.0, 10 * step / steps) * max(0.02, 1 - step / steps))
+                  schedule=warmup_linear(steps))
     model.eval()
     return history
 
@@ -87,19 +86,7 @@ def measure(joint: Tensor, truth: Tensor) -> dict[str, float]:
 
 def sentences_of(batch: int) -> Callable[[torch.Generator], Tensor]:
     """Random sentences of the travellers' language, ``(batch, 7)``."""
-    from ..text.cities import travel
-
     return lambda g: travel(batch, g)
-
-
-def letters(least: int = 50) -> tuple[str, Tensor, Tensor]:
-    """The Python manual in small letters: the alphabet (what occurs ``least`` times), training text and held-out text as ids."""
-    texts = [" ".join(pages).lower().replace("\n", " ") for pages in read_corpus()]
-    counts = Counter(texts[0])
-    alphabet = "".join(sorted(c for c, n in counts.items() if n >= least))
-    ids = {c: i for i, c in enumerate(alphabet)}
-    train, held_out = (torch.tensor([ids[c] for c in text if c in ids]) for text in texts)
-    return alphabet, train, held_out
 
 
 def windows_of(stream: Tensor, batch: int, n: int) -> Callable[[torch.Generator], Tensor]:

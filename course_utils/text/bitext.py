@@ -6,17 +6,17 @@ Nothing here runs by itself. A download is kept only after its checksum is right
 from __future__ import annotations
 
 import http.client
-import os
 import re
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
 from urllib.parse import unquote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from .files import replacing
 
 _CHUNK = 1 << 16  # bytes
 
@@ -117,7 +117,7 @@ def fetch_bitext(source: BitextSource, folder: str | Path, open_url: Callable[[s
         with zipfile.ZipFile(kept) as archive:
             if source.member not in archive.namelist():
                 raise ValueError(f"{kept.name} has no member {source.member!r}, only {', '.join(archive.namelist()[:8])}")
-            with archive.open(source.member) as stream, _atomic(target) as out:
+            with archive.open(source.member) as stream, replacing(target) as part, part.open("wb") as out:
                 for chunk in _chunks(stream, max_bytes, source.member):
                     out.write(chunk)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
@@ -127,7 +127,7 @@ def fetch_bitext(source: BitextSource, folder: str | Path, open_url: Callable[[s
 
 def _download(source: BitextSource, kept: Path, open_url: Callable[[str], BinaryIO], max_bytes: int) -> None:
     seen, size = sha256(), 0
-    with _atomic(kept) as out:
+    with replacing(kept) as part, part.open("wb") as out:
         for chunk in _received(source.url, open_url, max_bytes):
             seen.update(chunk)
             out.write(chunk)
@@ -167,16 +167,3 @@ def _chunks(stream: IO[bytes], max_bytes: int, name: str) -> Iterator[bytes]:
         if size > max_bytes:
             raise ValueError(f"{name} is larger than {max_bytes} bytes")
         yield chunk
-
-
-@contextmanager
-def _atomic(path: Path) -> Iterator[BinaryIO]:
-    """A file that gets its name only if everything went well; otherwise nothing is left."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as out:
-            yield out
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise

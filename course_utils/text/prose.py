@@ -10,6 +10,7 @@ import re
 import sysconfig
 import textwrap
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 _NO_PROSE = ("test", "encodings", "idlelib", "lib2to3", "turtledemo", "site-packages", "dist-packages")
@@ -45,6 +46,14 @@ def docstrings() -> tuple[tuple[str, ...], ...]:
         if kept := _paragraphs("\n\n".join(texts), seen):
             found.append(kept)
     return tuple(found)
+
+
+def training_and_held_out(with_docstrings: bool = False) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+    """The pages to train on and those to test on; the checksum of its first paragraph holds every eighth page back."""
+    kept: tuple[list[tuple[str, ...]], list[tuple[str, ...]]] = ([], [])
+    for page in [*reference(), *(docstrings() if with_docstrings else ())]:
+        kept[sha256(page[0].encode()).digest()[0] % 8 == 0].append(page)
+    return kept
 
 
 def sentences(paragraph: str) -> list[str]:

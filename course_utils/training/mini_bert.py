@@ -9,11 +9,8 @@ language reference, module of the standard library) is held out.
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +23,8 @@ from ..text.pretraining import Batch, make_batch, next_sentence_pairs
 from ..text.wordpiece import WordPiece, basic_words
 from ..text.wordpiece import train as train_vocabulary
 from .loop import History, fit
+from .schedules import warmup_linear
+from .stored import load_model, save_model
 
 FILE = Path(__file__).with_name("mini_bert.safetensors")
 Documents = list[list[list[int]]]
@@ -41,9 +40,7 @@ class Corpus(NamedTuple):
 
 def read_corpus(vocab_size: int = 1_000, docstrings: bool = False, tokenizer: WordPiece | None = None) -> Corpus:
     """The language reference, with ``docstrings`` also those of the standard library; a tokenizer is trained unless one is given."""
-    pages = [*prose.reference(), *(prose.docstrings() if docstrings else ())]
-    apart = [sha256(page[0].encode()).digest()[0] % 8 == 0 for page in pages]
-    training, held_out = ([page for page, held in zip(pages, apart, strict=True) if held is wanted] for wanted in (False, True))
+    training, held_out = prose.training_and_held_out(docstrings)
     if tokenizer is None:
         words = Counter(word for page in training for paragraph in page for word in basic_words(paragraph))
         tokenizer = WordPiece(train_vocabulary(words, vocab_size))
@@ -70,7 +67,7 @@ def pretrain(corpus: Corpus, config: BertConfig, steps: int, lr: float = 2e-3, b
 
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01)
     history = fit(model, loss, steps, lr, "pre-training", optimizer=optimizer, clip=1.0,
-                  schedule=lambda s: min(10 * s / steps, 1.0) * max(0.02, 1 - s / steps))
+                  schedule=warmup_linear(steps))
     return model.eval(), history
 
 
@@ -116,28 +113,14 @@ def fill_in(model: BertForPretraining, tokenizer: WordPiece, text: str, top: int
 
 
 def save(model: BertForPretraining, tokenizer: WordPiece, path: Path = FILE) -> None:
-    """Weights in 16 bits, configuration and vocabulary in one safetensors file."""
-    from safetensors.torch import save_file
-
-    metadata = {"config": json.dumps(asdict(model.bert.config)), "pieces": json.dumps(tokenizer.pieces),
-                "command": "python -m course_utils.training.mini_bert"}
-    save_file({name: value.half().contiguous() for name, value in model.state_dict().items()}, path, metadata)
+    """Weights, configuration and vocabulary in one safetensors file."""
+    save_model(path, model, model.bert.config, "python -m course_utils.training.mini_bert", pieces=tokenizer.pieces)
 
 
 def load_mini_bert(path: str | Path = FILE) -> tuple[BertForPretraining, WordPiece]:
-    """The committed model, in 32 bits and evaluation mode, and its tokenizer. ValueError when the file holds something else."""
-    from safetensors import safe_open
-
-    with safe_open(path, framework="pt") as file:
-        metadata = file.metadata() or {}
-        if not {"config", "pieces"} <= set(metadata):
-            raise ValueError(f"{path} holds no mini-BERT: its metadata are {sorted(metadata)}")
-        state = {name: file.get_tensor(name).float() for name in file.keys()}
-    model, tokenizer = BertForPretraining(BertConfig(**json.loads(metadata["config"]))), WordPiece(json.loads(metadata["pieces"]))
-    if {n: v.shape for n, v in state.items()} != {n: v.shape for n, v in model.state_dict().items()}:
-        raise ValueError(f"{path} belongs to another model: names or shapes differ from {model.bert.config}")
-    model.load_state_dict(state)
-    return model.eval(), tokenizer
+    """The committed model, in evaluation mode, and its tokenizer. ValueError when the file holds something else."""
+    model, facts = load_model(path, "mini-BERT", lambda config: BertForPretraining(BertConfig(**config)), ("pieces",))
+    return model, WordPiece(facts["pieces"])
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -9,12 +9,9 @@ reference, module of the standard library) is held out.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,22 +25,21 @@ from ..text import prose
 from ..text.bpe import ByteBPE
 from .loop import History, fit
 from .schedules import warmup_cosine
+from .stored import load_model, save_model
 
 FILE = Path(__file__).with_name("mini_gpt.safetensors")
 
 
-class Corpus(NamedTuple):
+class Pages(NamedTuple):
     """Training and held-out pages, each a text whose paragraphs are lines."""
 
     training: list[str]
     held_out: list[str]
 
 
-def read_corpus(docstrings: bool = False) -> Corpus:
+def read_corpus(docstrings: bool = False) -> Pages:
     """The language reference, with ``docstrings`` also those of the standard library."""
-    pages = [*prose.reference(), *(prose.docstrings() if docstrings else ())]
-    apart = [sha256(page[0].encode()).digest()[0] % 8 == 0 for page in pages]
-    return Corpus(*(["\n".join(page) for page, held in zip(pages, apart, strict=True) if held is wanted] for wanted in (False, True)))
+    return Pages(*(["\n".join(page) for page in pages] for pages in prose.training_and_held_out(docstrings)))
 
 
 def as_stream(tokenizer: ByteBPE, pages: Sequence[str]) -> Tensor:
@@ -104,30 +100,15 @@ def pretrain(stream: Tensor, config: GPTConfig, steps: int, lr: float = 3e-3, ba
 
 
 def save(model: GPT, tokenizer: ByteBPE, path: Path = FILE) -> None:
-    """Weights in 16 bits, configuration and merges in one safetensors file."""
-    from safetensors.torch import save_file
-
+    """Weights, configuration and merges in one safetensors file."""
     merges = [[part.hex() for part in pair] for pair in tokenizer.merges]
-    metadata = {"config": json.dumps(asdict(model.config)), "merges": json.dumps(merges),
-                "command": "python -m course_utils.training.mini_gpt"}
-    save_file({name: value.half().contiguous() for name, value in model.state_dict().items()}, path, metadata)
+    save_model(path, model, model.config, "python -m course_utils.training.mini_gpt", merges=merges)
 
 
 def load_mini_gpt(path: str | Path = FILE) -> tuple[GPT, ByteBPE]:
-    """The committed model, in 32 bits and evaluation mode, and its tokenizer. ValueError when the file holds something else."""
-    from safetensors import safe_open
-
-    with safe_open(path, framework="pt") as file:
-        metadata = file.metadata() or {}
-        if not {"config", "merges"} <= set(metadata):
-            raise ValueError(f"{path} holds no mini-GPT: its metadata are {sorted(metadata)}")
-        state = {name: file.get_tensor(name).float() for name in file.keys()}
-    model = GPT(GPTConfig(**json.loads(metadata["config"])))
-    tokenizer = ByteBPE([tuple(map(bytes.fromhex, pair)) for pair in json.loads(metadata["merges"])])
-    if {n: v.shape for n, v in state.items()} != {n: v.shape for n, v in model.state_dict().items()}:
-        raise ValueError(f"{path} belongs to another model: names or shapes differ from {model.config}")
-    model.load_state_dict(state)
-    return model.eval(), tokenizer
+    """The committed model, in evaluation mode, and its tokenizer. ValueError when the file holds something else."""
+    model, facts = load_model(path, "mini-GPT", lambda config: GPT(GPTConfig(**config)), ("merges",))
+    return model, ByteBPE([tuple(map(bytes.fromhex, pair)) for pair in facts["merges"]])
 
 
 def main(argv: Sequence[str] | None = None) -> None:

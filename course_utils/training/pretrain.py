@@ -1,10 +1,11 @@
 """Pre-train the course's GPT on a folder of text files: on a CPU, on one GPU, or on many.
 
-    python -m course_utils.training.pretrain TEXTS --out RUN [--steps 1000 --width 128 …] [--sample "Once upon"]
+    python -m course_utils.training.pretrain TEXTS --out RUN [--steps 1000 …] [--sample "Once upon"]
     torchrun --nproc-per-node 4 -m course_utils.training.pretrain TEXTS --out RUN …
 
-RUN gets the tokenizer, the token file, log.jsonl, a checkpoint and in the end model.safetensors with config.json. The same command
-goes on where it was stopped. ``--batch`` is the batch of all processes together: N processes see the windows that one would see.
+RUN gets the tokenizer, the token file, log.jsonl, a checkpoint and in the end model.safetensors with
+config.json. The same command goes on where it was stopped. ``--batch`` is the batch of all processes together:
+N processes see the windows that one would see.
 """
 
 from __future__ import annotations
@@ -19,32 +20,53 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
-from importlib import util
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..models.gpt import GPT, GPTConfig
 from ..text.bpe import ByteBPE
+from ..text.files import replacing, write_text
 from .loop import best_device
 from .sampling import generate
-from .schedules import warmup_cosine
-from .token_file import Tokens, text_files, train_tokenizer, write_text, write_tokens
+from .token_file import Tokens, text_files, train_tokenizer, write_tokens
+from .trainer import Trainer
 
-FREE = ("texts", "out", "every", "device", "sample", "sample_tokens")  # what may change between two starts of the same run
+FREE = (
+    "texts",
+    "out",
+    "every",
+    "device",
+    "sample",
+    "sample_tokens",
+    "resume",
+)  # what may change between two starts of the same run
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m course_utils.training.pretrain", description="Pre-train a GPT on a folder of texts.")
+    parser = argparse.ArgumentParser(
+        prog="python -m course_utils.training.pretrain", description="Pre-train a GPT on a folder of texts."
+    )
     parser.add_argument("texts", type=Path, help="folder with .txt or .md files (UTF-8), each a document")
-    parser.add_argument("--out", type=Path, required=True, help="folder of this run; an interrupted run in it goes on")
-    numbers = {"steps": 1000, "width": 128, "layers": 2, "heads": 4, "context": 64, "batch": 16, "vocab": 1024, "seed": 0, "every": 100,
-               "sample-tokens": 64}
+    parser.add_argument(
+        "--out", type=Path, required=True, help="folder of this run; an interrupted run in it goes on"
+    )
+    numbers = {
+        "steps": 1000,
+        "width": 128,
+        "layers": 2,
+        "heads": 4,
+        "context": 64,
+        "batch": 16,
+        "vocab": 1024,
+        "seed": 0,
+        "every": 100,
+        "sample-tokens": 64,
+    }
     for name, default in numbers.items():
         parser.add_argument(f"--{name}", type=int, default=default, help=f"default {default}")
     parser.add_argument("--lr", type=float, default=1e-3, help="largest rate, default 1e-3")
@@ -53,17 +75,6 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--sample", default=None, metavar="PROMPT", help="continue this text at the end")
     parser.add_argument("--resume", action="store_true", help="fail unless there is something to go on with")
     return parser.parse_args(words)
-
-
-class NextTokenLoss(nn.Module):
-    """The model and its loss as one module, which is what DDP and torch.compile wrap: ids ``(batch, n + 1)`` -> a number."""
-
-    def __init__(self, model: GPT):
-        super().__init__()
-        self.model = model
-
-    def forward(self, ids: Tensor) -> Tensor:
-        return self.model.loss(ids)
 
 
 def check(options: argparse.Namespace, processes: int) -> None:
@@ -83,125 +94,95 @@ def check(options: argparse.Namespace, processes: int) -> None:
 def prepare(options: argparse.Namespace) -> None:
     """Tokenizer, token file and settings in ``--out``, unless they are there and fit."""
     files, out = text_files(options.texts), options.out
+    make_folder(out)
+    settings = {name: value for name, value in vars(options).items() if name not in FREE}
+    refuse_another_run(out, settings, options.resume)
+    tokens = tokens_of(files, options)
+    if tokens.skipped:
+        names = ", ".join(tokens.skipped[:5]) + (" …" if len(tokens.skipped) > 5 else "")
+        print(
+            f"{len(tokens.skipped)} of {tokens.files} files are not UTF-8 and left out: {names}",
+            file=sys.stderr,
+        )
+    if min(tokens.training, tokens.validation) <= options.context:
+        (out / "tokens.json").unlink()  # more text may come
+        raise ValueError(
+            f"{tokens.training} tokens to train on and {tokens.validation} held out; a window needs "
+            f"{options.context + 1}: give more text or a smaller --context"
+        )
+    write_text(out / "settings.json", json.dumps(settings, indent=1))
+
+
+def make_folder(out: Path) -> None:
+    """A folder that can be written to, without what a run left that was killed while it wrote."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         write_text(out / ".writable", "")
         (out / ".writable").unlink()
+        for left in out.glob("*.*.part"):
+            left.unlink()
     except OSError as error:
         raise ValueError(f"cannot write to {out}: {error.strerror}") from None
-    wanted = {k: v for k, v in vars(options).items() if k not in (*FREE, "resume")}
-    settings = out / "settings.json"
+
+
+def refuse_another_run(out: Path, wanted: dict[str, Any], resume: bool) -> None:
+    """ValueError when the folder holds a run with other settings, or ``--resume`` finds no checkpoint."""
+    settings, checkpoint = out / "settings.json", out / "checkpoint.pt"
     if settings.exists():
         found = json.loads(settings.read_text(encoding="utf-8"))
         if other := [f"--{k} {found.get(k)} (now {wanted[k]})" for k in wanted if found.get(k) != wanted[k]]:
-            raise ValueError(f"{out} holds a run with {', '.join(other)}; choose another --out, or the same numbers")
-    elif (out / "checkpoint.pt").exists():
+            raise ValueError(
+                f"{out} holds a run with {', '.join(other)}; choose another --out, or the same numbers"
+            )
+    elif checkpoint.exists():
         raise ValueError(f"{out} holds a checkpoint without settings.json; choose another --out")
-    if options.resume and not (out / "checkpoint.pt").exists():
+    if resume and not checkpoint.exists():
         raise ValueError(f"--resume, but {out} holds no checkpoint.pt")
+
+
+def tokens_of(files: list[Path], options: argparse.Namespace) -> Tokens:
+    """The token file of these texts, made with a tokenizer of their own unless both are there already."""
+    out, size = options.out, sum(file.stat().st_size for file in files)
     if (out / "tokens.json").exists():
-        tokens, size = Tokens(**json.loads((out / "tokens.json").read_text())), sum(f.stat().st_size for f in files)
+        tokens = Tokens(**json.loads((out / "tokens.json").read_text()))
         if (tokens.files, tokens.size) != (len(files), size):
-            raise ValueError(f"{out} was made from {tokens.files} files of {tokens.size} bytes, {options.texts} holds {len(files)} of "
-                             f"{size}; choose another --out")
-    else:
-        if not (out / "tokenizer" / "merges.txt").exists():  # written after vocab.json
-            beside = out / "tokenizer.part"
-            train_tokenizer(files, options.vocab, seed=options.seed).save(beside)
-            shutil.rmtree(out / "tokenizer", ignore_errors=True)
-            beside.rename(out / "tokenizer")
-        tokens = write_tokens(files, options.texts, ByteBPE.from_files(out / "tokenizer"), out, seed=options.seed)
-    if tokens.skipped:
-        print(f"{len(tokens.skipped)} of {tokens.files} files are not UTF-8 and left out: {', '.join(tokens.skipped[:5])}"
-              + (" …" if len(tokens.skipped) > 5 else ""), file=sys.stderr)
-    if min(tokens.training, tokens.validation) <= options.context:
-        (out / "tokens.json").unlink()  # more text may come
-        raise ValueError(f"{tokens.training} tokens to train on and {tokens.validation} held out; a window needs {options.context + 1}: "
-                         f"give more text or a smaller --context")
-    write_text(settings, json.dumps(wanted, indent=1))
-
-
-def windows(ids: np.ndarray, starts: Sequence[int], n: int, device: torch.device) -> Tensor:
-    """Windows of n tokens that begin at these places, ``(batch, n)``."""
-    return torch.from_numpy(np.stack([ids[s: s + n] for s in starts]).astype(np.int64)).to(device)
-
-
-def make_optimizer(model: nn.Module, lr: float) -> torch.optim.Optimizer:
-    """AdamW; matrices and embeddings shrink, biases and norms do not."""
-    parameters = list(model.parameters())
-    groups = [{"params": [p for p in parameters if p.dim() > 1], "weight_decay": 0.1},
-              {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0}]
-    return torch.optim.AdamW(groups, lr=lr, betas=(0.9, 0.95), fused=True)
+            raise ValueError(
+                f"{out} was made from {tokens.files} files of {tokens.size} bytes, {options.texts} holds "
+                f"{len(files)} of {size}; choose another --out"
+            )
+        return tokens
+    if not (out / "tokenizer" / "merges.txt").exists():  # written after vocab.json
+        beside = out / "tokenizer.part"
+        train_tokenizer(files, options.vocab, seed=options.seed).save(beside)
+        shutil.rmtree(out / "tokenizer", ignore_errors=True)
+        beside.rename(out / "tokenizer")
+    return write_tokens(files, options.texts, ByteBPE.from_files(out / "tokenizer"), out, seed=options.seed)
 
 
 def train(options: argparse.Namespace, device: torch.device, rank: int, processes: int) -> GPT:
-    """All steps that are not in the checkpoint. Windows and dropout of a step depend on seed and step alone: nothing else is kept."""
-    out = options.out
-    tokens = Tokens(**json.loads((out / "tokens.json").read_text()))
-    training, validation = tokens.open(out)
-    torch.manual_seed(options.seed)
-    config = GPTConfig(tokens.vocab_size, options.width, options.heads, options.layers, options.context, options.dropout)
-    model = GPT(config).to(device).train()
-    optimizer, done = make_optimizer(model, options.lr), 0
-    if (out / "checkpoint.pt").exists():
-        state = torch.load(out / "checkpoint.pt", map_location=device, weights_only=True)
-        model.load_state_dict(state["model"])
-        optimizer.load_state_dict(state["optimizer"])
-        done = state["step"]
-    log = Log(out / "log.jsonl", done) if rank == 0 else None
-    gpu = device.type == "cuda"
-    low = torch.autocast("cuda", torch.bfloat16) if gpu else contextlib.nullcontext()
-    step_loss: nn.Module = NextTokenLoss(model)
-    if gpu and util.find_spec("triton") and (shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")):
-        step_loss.compile()
-    if processes > 1:
-        step_loss = nn.parallel.DistributedDataParallel(step_loss, device_ids=[device.index] if gpu else None)
-    rate, own = warmup_cosine(options.steps, min(options.steps - 1, options.steps // 20)), options.batch // processes
-    held = np.linspace(0, len(validation) - options.context - 1, min(64, len(validation) // options.context), dtype=int)
-    total, since, clock = torch.zeros((), device=device), done, time.perf_counter()
-    for step in range(done + 1, options.steps + 1):
-        draw = torch.Generator().manual_seed(options.seed * 1_000_003 + step)
-        starts = torch.randint(len(training) - options.context, (options.batch,), generator=draw)[rank * own: (rank + 1) * own]
-        if options.dropout:
-            torch.manual_seed((options.seed * 1_000_003 + step) * 4_099 + rank)
-        for group in optimizer.param_groups:
-            group["lr"] = options.lr * rate(step)
-        optimizer.zero_grad()
-        with low:
-            loss = step_loss(windows(training, starts.tolist(), options.context + 1, device))
-        loss.backward()  # DDP averages the gradients; each process has the same number of windows
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        total += loss.detach()
+    """All steps that are not in the checkpoint; the first process writes the log and the next checkpoint."""
+    trainer, checkpoint = Trainer(options, device, rank, processes), options.out / "checkpoint.pt"
+    if checkpoint.exists():
+        trainer.load(checkpoint)
+    log = Log(options.out / "log.jsonl", trainer.done) if rank == 0 else None
+    losses: list[Tensor] = []
+    clock = time.perf_counter()
+    for step in range(trainer.done + 1, options.steps + 1):
+        losses.append(trainer.step(step))
         if step % options.every and step != options.steps:
             continue
-        if processes > 1:
-            dist.all_reduce(total)
-        mean = total.item() / processes / (step - since)
-        if not np.isfinite(mean):
-            raise ValueError(f"the loss is {mean} at step {step}: lower --lr {options.lr}")
+        mean = trainer.mean(losses)
         if log is not None:
-            speed = (step - since) * options.batch * options.context / (time.perf_counter() - clock)
-            log.write(step=step, loss=mean, validation=held_out_loss(model, validation, held, low, device), tokens_per_s=round(speed))
-            save(out / "checkpoint.pt", {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step})
-        total.zero_()
-        since, clock = step, time.perf_counter()
-    return model.eval()
-
-
-@torch.no_grad()
-def held_out_loss(model: GPT, ids: np.ndarray, starts: np.ndarray, low: Any, device: torch.device) -> float:
-    """Mean loss on windows that stay the same."""
-    model.eval()
-    with low:
-        losses = [model.loss(windows(ids, part, model.config.max_len + 1, device)).item() * len(part)
-                  for part in np.array_split(starts, -(-len(starts) // 16))]
-    model.train()
-    return sum(losses) / len(starts)
+            speed = len(losses) * options.batch * options.context / (time.perf_counter() - clock)
+            log.write(step=step, loss=mean, validation=trainer.held_out_loss(), tokens_per_s=round(speed))
+            trainer.save(checkpoint)
+        losses.clear()
+        clock = time.perf_counter()
+    return trainer.model.eval()
 
 
 class Log:
-    """One JSON object a line; lines after the checkpoint (or half a line, after a kill) are dropped when a run goes on."""
+    """One JSON object in each line. What was written after the checkpoint is dropped when a run goes on."""
 
     def __init__(self, path: Path, done: int):
         self.path = path
@@ -215,28 +196,55 @@ class Log:
     def write(self, **figures: float) -> None:
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(figures) + "\n")
-        print("  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in figures.items()), flush=True)
-
-
-def save(path: Path, state: dict[str, Any]) -> None:
-    """Write beside the old file, then take its place: a kill in the middle costs nothing."""
-    beside = path.with_name(path.name + ".part")
-    torch.save(state, beside)
-    os.replace(beside, path)
+        print(
+            "  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in figures.items()),
+            flush=True,
+        )
 
 
 def finish(model: GPT, options: argparse.Namespace) -> None:
     """The trained model for others, and a continuation of ``--sample``."""
     from safetensors.torch import save_file
 
-    save_file({k: v.contiguous().cpu() for k, v in model.state_dict().items()}, options.out / "model.safetensors.part")
-    os.replace(options.out / "model.safetensors.part", options.out / "model.safetensors")
+    with replacing(options.out / "model.safetensors") as beside:
+        save_file({k: v.contiguous().cpu() for k, v in model.state_dict().items()}, beside)
     write_text(options.out / "config.json", json.dumps(asdict(model.config), indent=1))
     if options.sample is not None:
         bpe = ByteBPE.from_files(options.out / "tokenizer")
         ids = torch.tensor([bpe.encode(options.sample) or [bpe.end_id]], device=model.token.weight.device)
         torch.manual_seed(options.seed)
-        print(bpe.decode(generate(model, ids, options.sample_tokens, temperature=0.8, top_k=50, end_id=bpe.end_id)[0].tolist()))
+        print(
+            bpe.decode(
+                generate(model, ids, options.sample_tokens, temperature=0.8, top_k=50, end_id=bpe.end_id)[
+                    0
+                ].tolist()
+            )
+        )
+
+
+def device_of(options: argparse.Namespace) -> torch.device:
+    """The device of this process. ValueError when it is not there."""
+    device = torch.device(options.device) if options.device else best_device()
+    if device.type == "cuda":
+        if not torch.cuda.is_available():
+            raise ValueError("--device cuda, but PyTorch finds no CUDA device")
+        device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", device.index or 0)))
+        torch.cuda.set_device(device)
+    return device
+
+
+def prepare_once(options: argparse.Namespace, rank: int, processes: int) -> None:
+    """The first process prepares while the others wait; what stops it stops all of them."""
+    fault: list[str | None] = [None]
+    if rank == 0:
+        try:
+            prepare(options)
+        except (ValueError, OSError) as error:
+            fault = [str(error)]
+    if processes > 1:
+        dist.broadcast_object_list(fault)
+    if fault[0]:
+        raise ValueError(fault[0])
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -244,25 +252,12 @@ def main(words: Sequence[str] | None = None) -> int:
     options = arguments(words)
     rank, processes = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
     try:
-        device = torch.device(options.device) if options.device else best_device()
-        if device.type == "cuda":
-            if not torch.cuda.is_available():
-                raise ValueError("--device cuda, but PyTorch finds no CUDA device")
-            device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", device.index or 0)))
-            torch.cuda.set_device(device)
+        device = device_of(options)
         check(options, processes)
-        if processes > 1:  # the others wait while the first tokenizes
-            dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=timedelta(hours=24))
-        fault: list[str | None] = [None]
-        if rank == 0:
-            try:
-                prepare(options)
-            except (ValueError, OSError) as error:
-                fault = [str(error)]
         if processes > 1:
-            dist.broadcast_object_list(fault)  # all stop, or all go on
-        if fault[0]:
-            raise ValueError(fault[0])
+            backend = "nccl" if device.type == "cuda" else "gloo"
+            dist.init_process_group(backend, timeout=timedelta(hours=24))  # tokenizing may take long
+        prepare_once(options, rank, processes)
         model = train(options, device, rank, processes)
         if rank == 0:
             finish(model, options)

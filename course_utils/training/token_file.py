@@ -16,6 +16,7 @@ import numpy as np
 import regex
 
 from ..text.bpe import ByteBPE
+from ..text.files import replacing, write_text
 
 SUFFIXES = (".txt", ".md", ".text")
 PIECE = 1 << 20  # characters read at a time
@@ -94,8 +95,7 @@ def write_tokens(files: list[Path], root: Path, bpe: ByteBPE, out: Path, held_ou
     random.Random(seed).shuffle(order)
     held = set(order[: max(1, round(held_out * len(files)))]) if len(files) > 1 else set()
     kind, skipped, training = width(len(bpe)), [], 0
-    beside = out / "tokens.bin.part"
-    with open(beside, "wb") as target:
+    with replacing(out / "tokens.bin") as beside, open(beside, "wb") as target:
         for path in [f for f in files if f not in held] + [f for f in files if f in held]:
             start = target.tell()
             try:
@@ -113,14 +113,6 @@ def write_tokens(files: list[Path], root: Path, bpe: ByteBPE, out: Path, held_ou
         os.fsync(target.fileno())
     if training == total:
         training = total - max(1, round(held_out * total)) if total else 0
-    os.replace(beside, out / "tokens.bin")
     tokens = Tokens(training, total - training, len(bpe), len(files), sum(f.stat().st_size for f in files), skipped)
     write_text(out / "tokens.json", json.dumps(asdict(tokens), indent=1))
     return tokens
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write beside the old file, then take its place."""
-    beside = path.with_name(path.name + ".part")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)

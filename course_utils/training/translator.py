@@ -9,9 +9,7 @@ the file's metadata. Two layers of either kind, pre-norm, no dropout, output mat
 from __future__ import annotations
 
 import argparse
-import json
 import random
-from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -22,11 +20,13 @@ from ..text.numbers import number_pairs
 from ..text.vocabulary import BOS_ID, EOS_ID, Vocabulary, pad
 from .decoding import greedy
 from .loop import fit
-from .schedules import token_loss
+from .schedules import token_loss, warmup_linear
+from .stored import load_model, save_model
 
 FILE = Path(__file__).with_name("translator.safetensors")
 LIMIT, TRAINED, HELD_OUT = 100_000, 11_000, 1_000
 MAX_LEN = 32
+SHARED = {"output.weight": "target_embedding.weight"}  # one table: tie="output"
 Pairs = list[tuple[list[str], list[str]]]
 
 
@@ -62,42 +62,27 @@ def train(width: int = 64, steps: int = 600, seed: int = 0, lr: float = 4e-3) ->
         rows = torch.randint(len(pairs), (128,), generator=generator)
         return token_loss(model(sources[rows], targets[rows, :-1]), targets[rows, 1:])
 
-    fit(model, loss, steps, lr, "number translator", schedule=lambda s: min(s / 50, 1.0) * max(0.02, 1 - s / steps))
+    fit(model, loss, steps, lr, "number translator", schedule=warmup_linear(steps, 12))
     return model.eval(), source, target
 
 
 def save(model: Translator, source: Vocabulary, target: Vocabulary, path: Path = FILE) -> None:
-    """Write weights (16 bits), configuration and vocabularies into one safetensors file."""
-    from safetensors.torch import save_file
-
-    state = {name: value.half().contiguous() for name, value in model.state_dict().items() if name != "output.weight"}
-    metadata = {"config": json.dumps(asdict(model.config)), "source": json.dumps(source.tokens[4:]),
-                "target": json.dumps(target.tokens[4:]), "command": "python -m course_utils.training.translator"}
-    save_file(state, path, metadata)
+    """Weights, configuration and vocabularies in one safetensors file."""
+    save_model(path, model, model.config, "python -m course_utils.training.translator", SHARED,
+               source=source.tokens[4:], target=target.tokens[4:])
 
 
 def load_translator(path: str | Path = FILE) -> tuple[Translator, Vocabulary, Vocabulary]:
-    """The committed model, in 32 bits and evaluation mode, with its source and target vocabulary.
+    """The committed model, in evaluation mode, with its source and target vocabulary.
 
-    Raises ValueError, naming the parameters, when names or shapes in the file are not those of the model.
+    ValueError when the file holds something else.
     """
-    from safetensors import safe_open
-
-    with safe_open(path, framework="pt") as file:
-        metadata = file.metadata() or {}
-        if not {"config", "source", "target"} <= set(metadata):
-            raise ValueError(f"{path} holds no translator: its metadata are {sorted(metadata)}")
-        state = {name: file.get_tensor(name).float() for name in file.keys()}
-    model = Translator(TranslatorConfig(**json.loads(metadata["config"])))
-    wanted = {name: tuple(value.shape) for name, value in model.state_dict().items() if name != "output.weight"}
-    found = {name: tuple(value.shape) for name, value in state.items()}
-    if wrong := sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name)):
-        raise ValueError(f"{path} belongs to another model: {wrong[0]} is {found.get(wrong[0])}, expected {wanted.get(wrong[0])}")
-    source, target = (Vocabulary([json.loads(metadata[side])]) for side in ("source", "target"))
+    sides = ("source", "target")
+    model, facts = load_model(path, "translator", lambda config: Translator(TranslatorConfig(**config)), sides, SHARED)
+    source, target = (Vocabulary([facts[side]]) for side in sides)
     if (len(source), len(target)) != (model.config.source_vocab, model.config.target_vocab):
         raise ValueError(f"{path}: vocabularies of {len(source)} and {len(target)} tokens do not fit {model.config}")
-    model.load_state_dict(state | {"output.weight": state["target_embedding.weight"]})
-    return model.eval(), source, target
+    return model, source, target
 
 
 def main() -> None:
@@ -107,7 +92,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     save(*train(options.width, options.steps, options.seed))
-    share = exact(*(found := load_translator())[:1], number_pairs(split_numbers()[1]), *found[1:])
+    model, source, target = load_translator()
+    share = exact(model, number_pairs(split_numbers()[1]), source, target)
     print(f"{share:.1%} of {HELD_OUT} held-out numbers exact; {FILE.name}: {FILE.stat().st_size / 1e6:.2f} MB")
 
 

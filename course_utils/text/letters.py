@@ -1,0 +1,25 @@
+"""The Python manual letter by letter: the smallest real text to train on."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import torch
+from torch import Tensor
+
+from . import prose
+
+
+def letters(least: int = 50) -> tuple[str, Tensor, Tensor]:
+    """The alphabet, and training and held-out text as ids ``(letters,)``, all in small letters.
+
+    The alphabet is what occurs ``least`` times in the training text; everything else is left out.
+    """
+    texts = [
+        " ".join("\n".join(page) for page in pages).lower().replace("\n", " ") for pages in prose.training_and_held_out()
+    ]
+    counts = Counter(texts[0])
+    alphabet = "".join(sorted(c for c, n in counts.items() if n >= least))
+    ids = {c: i for i, c in enumerate(alphabet)}
+    train, held_out = (torch.tensor([ids[c] for c in text if c in ids]) for text in texts)
+    return alphabet, train, held_out
