@@ -77,7 +77,9 @@ def check(options: argparse.Namespace, processes: int) -> None:
         raise ValueError(f"--lr {options.lr} must be positive")
     if options.vocab < 257:
         raise ValueError(f"--vocab {options.vocab} must be at least 257: 256 bytes and the end of a document")
-    GPTConfig(options.vocab, options.width, options.heads, options.layers, options.context, options.dropout)
+    GPTConfig(
+        vocab_size=options.vocab, d_model=options.width, num_heads=options.heads, num_layers=options.layers,
+        max_len=options.context, dropout=options.dropout)
 
 
 def prepare(options: argparse.Namespace) -> None:
@@ -140,7 +142,9 @@ def train(options: argparse.Namespace, device: torch.device, rank: int, processe
     tokens = Tokens(**json.loads((out / "tokens.json").read_text()))
     training, validation = tokens.open(out)
     torch.manual_seed(options.seed)
-    config = GPTConfig(tokens.vocab_size, options.width, options.heads, options.layers, options.context, options.dropout)
+    config = GPTConfig(
+        vocab_size=tokens.vocab_size, d_model=options.width, num_heads=options.heads,
+        num_layers=options.layers, max_len=options.context, dropout=options.dropout)
     model = GPT(config).to(device).train()
     optimizer, done = make_optimizer(model, options.lr), 0
     if (out / "checkpoint.pt").exists():
