@@ -52,7 +52,7 @@ def pair(batch, tokens, d_model, num_heads, d_ff, norm_first, masked, dropout):
         mine, other = gradients
         for left, right in [("x", "x"), ("attention.w_qkv.weight", "self_attn.in_proj_weight"),
                             ("attention.w_o.weight", "self_attn.out_proj.weight"), ("feed_forward.w_1.weight", "linear1.weight"),
-                            ("feed_forward.w_2.weight", "linear2.weight"), ("around_attention.norm.weight", "norm1.weight")]:
+                            ("feed_forward.w_2.weight", "linear2.weight"), ("norm_1.weight", "norm1.weight")]:
             torch.testing.assert_close(mine[left], other[right], rtol=1e-5, atol=1e-5)
     return functions
 

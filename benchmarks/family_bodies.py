@@ -63,7 +63,9 @@ def xlm(numbers: Sequence[int], words: Vocabulary, paired: str, steps: int, seed
     if paired not in ("none", "translations", "strangers"):
         raise ValueError(f"paired={paired!r} is unknown; choose 'none', 'translations' or 'strangers'")
     torch.manual_seed(seed)
-    model = BertForPretraining(BertConfig(len(words), width, 4, 4 * width, 2, 32, dropout=0.0, init_std=0.06))
+    model = BertForPretraining(BertConfig(
+        vocab_size=len(words), d_model=width, num_heads=4, d_ff=4 * width, num_layers=2, max_len=32,
+        dropout=0.0, init_std=0.06))
     g, turn = torch.Generator().manual_seed(seed), 0
     texts = [[words.encode(number_tokens(n, language)) for n in numbers] for language in ("en", "de")]
     mask, bound = words.ids[MASK], words.ids[BOUND]
@@ -126,7 +128,9 @@ def many_to_many(numbers: Sequence[int], words: Vocabulary, trained: Sequence[Di
                  batch: int = 128) -> tuple[Translator, History]:
     """One translator for all these directions: the source begins with its language, the output with the language wanted."""
     torch.manual_seed(seed)
-    config = TranslatorConfig(width, 4, 4 * width, 2, 0.0, norm_place="pre", source_vocab=len(words), target_vocab=len(words), max_len=32)
+    config = TranslatorConfig(
+        d_model=width, num_heads=4, d_ff=4 * width, num_layers=2, dropout=0.0, norm_place="pre",
+        source_vocab=len(words), target_vocab=len(words), max_len=32)
     model, g = Translator(config), torch.Generator().manual_seed(seed)
     texts = {language: [words.encode([f"<{language}>", *number_tokens(n, language)]) for n in numbers] for language in LANGUAGES}
 
@@ -158,8 +162,9 @@ def score(model: Translator, numbers: Sequence[int], words: Vocabulary, way: Dir
 def mender(words: Vocabulary, seed: int = 0, width: int = 64) -> Translator:
     """A fresh encoder–decoder with two blocks on each side and one table of embeddings."""
     torch.manual_seed(seed)
-    return Translator(TranslatorConfig(width, 4, 4 * width, 2, 0.0, norm_place="pre", source_vocab=len(words), target_vocab=len(words),
-                                       max_len=64))
+    return Translator(TranslatorConfig(
+        d_model=width, num_heads=4, d_ff=4 * width, num_layers=2, dropout=0.0, norm_place="pre",
+        source_vocab=len(words), target_vocab=len(words), max_len=64))
 
 
 def learn_to_mend(model: Translator, pair: Pairs, steps: int, lr: float = 3e-3, batch: int = 64, seed: int = 0) -> History:

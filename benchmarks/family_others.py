@@ -131,7 +131,8 @@ def eleuther(seed):
     train, held_out = (as_stream(tokenizer, pages) for pages in corpus)
     for kind, warm in (("gpt", 100), ("neo", 100), ("j", 100), ("gpt", 12), ("j", 12)):
         torch.manual_seed(seed)
-        model = relative(GPTConfig(len(tokenizer), 96, 4, 4, 96, dropout=0.0), kind)
+        model = relative(GPTConfig(
+            vocab_size=len(tokenizer), d_model=96, num_heads=4, num_layers=4, max_len=96, dropout=0.0), kind)
         optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0.1, betas=(0.9, 0.95), fused=True)
         started = time.process_time()
         fit(model, window_loss(model, train, 16, torch.Generator().manual_seed(seed)), 250, 3e-3, kind, optimizer=optimizer, clip=1.0,

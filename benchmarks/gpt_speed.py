@@ -37,7 +37,9 @@ def twins(layers, d_model, heads, max_len, vocab, dropout):
     from transformers import GPT2Config, GPT2LMHeadModel
 
     torch.manual_seed(0)
-    ours = GPT(GPTConfig(vocab, d_model, heads, layers, max_len, dropout))
+    ours = GPT(GPTConfig(
+        vocab_size=vocab, d_model=d_model, num_heads=heads, num_layers=layers, max_len=max_len,
+        dropout=dropout))
     theirs = GPT2LMHeadModel._from_config(GPT2Config(
         vocab_size=vocab, n_positions=max_len, n_embd=d_model, n_layer=layers, n_head=heads, resid_pdrop=dropout, embd_pdrop=dropout,
         attn_pdrop=dropout, bos_token_id=None, eos_token_id=None), attn_implementation="sdpa")

@@ -29,7 +29,7 @@ def steps(seed, stream, held, characters):
     found = {}
     for count in (650, 1_300):
         torch.manual_seed(seed)
-        model = GPT(GPTConfig(1_024, 128, 4, 2, 64, dropout=0.0))
+        model = GPT(GPTConfig(vocab_size=1_024, d_model=128, num_heads=4, num_layers=2, max_len=64, dropout=0.0))
         optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.9, 0.95), weight_decay=0.1, fused=True)
         loss = window_loss(model, stream, 16, torch.Generator().manual_seed(seed))
         fit(model, loss, count, 3e-3, optimizer=optimizer, clip=1.0, schedule=warmup_cosine(count, 195, floor=0.02))
@@ -44,7 +44,7 @@ def rows(seed, stream, held, characters):
     found = {}
     for count in (32, 1):
         torch.manual_seed(seed)
-        model = GPT(GPTConfig(1_024, 64, 4, 1, 32, dropout=0.0))
+        model = GPT(GPTConfig(vocab_size=1_024, d_model=64, num_heads=4, num_layers=1, max_len=32, dropout=0.0))
         g = torch.Generator().manual_seed(seed)
 
         def loss(model=model, g=g, count=count):

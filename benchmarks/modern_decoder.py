@@ -24,7 +24,7 @@ WIDTH = 32
 
 
 def variants(vocab):
-    gpt2 = DecoderConfig(vocab, WIDTH, 4, 2, 64, dropout=0.0)
+    gpt2 = DecoderConfig(vocab_size=vocab, d_model=WIDTH, num_heads=4, num_layers=2, max_len=64, dropout=0.0)
     base = replace(gpt2, rotary=True)
     return {"GPT-2": gpt2, "rotary": base, "RMSNorm": replace(base, norm="rms"), "SwiGLU": replace(base, gated=True, activation="silu"),
             "no biases": replace(base, bias=False), "two key heads": replace(base, num_kv_heads=2),

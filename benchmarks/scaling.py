@@ -26,7 +26,9 @@ CONTEXT, BATCH = 64, 8
 
 
 def config(width, vocab):
-    return DecoderConfig(vocab, width, max(1, width // 16), 2, CONTEXT, dropout=0.0, rotary=True)
+    return DecoderConfig(
+        vocab_size=vocab, d_model=width, num_heads=max(1, width // 16), num_layers=2, max_len=CONTEXT,
+        dropout=0.0, rotary=True)
 
 
 def mean_nats(model, stream):

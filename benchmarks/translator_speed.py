@@ -15,7 +15,7 @@ from attention_speed import measure
 from report import write
 from torch import nn
 
-from course_utils.models.encoder_decoder import Decoder, Translator, TranslatorConfig
+from course_utils.models.encoder_decoder import CrossDecoder, Translator, TranslatorConfig
 from course_utils.models.masks import causal_mask
 from course_utils.models.transformer import Encoder
 from course_utils.training.schedules import token_loss
@@ -62,11 +62,13 @@ def training_step(model, source, target):
 def pair(batch, m, n, d_model, heads, d_ff, layers, dropout):
     """Two functions that do the same step, ours and PyTorch's."""
     torch.manual_seed(0)
-    config = TranslatorConfig(d_model, heads, d_ff, layers, dropout, norm_place="pre", source_vocab=64, target_vocab=64, max_len=512)
+    config = TranslatorConfig(
+        d_model=d_model, num_heads=heads, d_ff=d_ff, num_layers=layers, dropout=dropout, norm_place="pre",
+        source_vocab=64, target_vocab=64, max_len=512)
     theirs = TorchTranslator(config)
     ours = Translator(config)
     ours.load_state_dict(theirs.state_dict(), strict=False)
-    ours.encoder, ours.decoder = Encoder.from_torch(theirs.stack.encoder), Decoder.from_torch(theirs.stack.decoder)
+    ours.encoder, ours.decoder = Encoder.from_torch(theirs.stack.encoder), CrossDecoder.from_torch(theirs.stack.decoder)
     source, target = torch.randint(3, 64, (batch, m)), torch.randint(3, 64, (batch, n + 1))
     source[::2, -m // 4:] = 0
     functions = training_step(ours, source, target), training_step(theirs, source, target)
@@ -78,7 +80,9 @@ def pair(batch, m, n, d_model, heads, d_ff, layers, dropout):
 def decoding(length, d_model=128):
     """Two functions that decode ``length`` tokens for 8 sentences: recomputing, and with cached keys and values."""
     torch.manual_seed(0)
-    model = Translator(TranslatorConfig(d_model, 4, 4 * d_model, 2, 0.0, norm_place="pre", source_vocab=64, target_vocab=64)).eval()
+    model = Translator(TranslatorConfig(
+        d_model=d_model, num_heads=4, d_ff=4 * d_model, num_layers=2, dropout=0.0, norm_place="pre",
+        source_vocab=64, target_vocab=64)).eval()
     source = torch.randint(3, 64, (8, 16))
 
     @torch.no_grad()

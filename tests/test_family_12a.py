@@ -20,7 +20,7 @@ from course_utils.text.numbers import LANGUAGES, number_tokens
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 import family_bodies as bodies  # noqa: E402
 
-SMALL = GPTConfig(50, 24, 3, 4, 20, dropout=0.0)
+SMALL = GPTConfig(vocab_size=50, d_model=24, num_heads=3, num_layers=4, max_len=20, dropout=0.0)
 
 
 @pytest.mark.parametrize("kind", ["neo", "j"])
@@ -41,7 +41,7 @@ def test_the_parallel_block_is_its_formula_and_saves_one_norm():
     torch.manual_seed(0)
     model, plain = relative(SMALL, "j"), GPT(SMALL)
     block, x = model.blocks[1].eval(), torch.randn(2, 7, 24)
-    h = block.around_attention.norm(x)
+    h = block.norm_1(x)
     torch.testing.assert_close(block(x), x + block.attention(h, causal=True) + block.feed_forward(h))
     sizes = [sum(p.numel() for p in m.parameters()) for m in (model, plain)]
     assert sizes[1] - sizes[0] == 4 * 2 * 24
@@ -60,7 +60,7 @@ def test_what_relatives_refuse():
     with pytest.raises(ValueError, match="kind='llama'"):
         relative(SMALL, "llama")
     with pytest.raises(ValueError, match="norm_place"):
-        relative(GPTConfig(50, 24, 3, 2, 20, norm_place="post"), "j")
+        relative(GPTConfig(vocab_size=50, d_model=24, num_heads=3, num_layers=2, max_len=20, norm_place="post"), "j")
 
 
 def test_every_sentence_of_a_pair_counts_for_itself():

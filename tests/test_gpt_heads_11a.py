@@ -11,7 +11,7 @@ from course_utils.models.gpt_heads import TaskHead
 from course_utils.text.bpe import ByteBPE
 from course_utils.training import mini_gpt
 
-SMALL = GPTConfig(20, 12, 3, 2, 16, dropout=0.0)
+SMALL = GPTConfig(vocab_size=20, d_model=12, num_heads=3, num_layers=2, max_len=16, dropout=0.0)
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_nats_score_every_token_once() -> None:
 
 def test_saving_and_loading(tmp_path) -> None:
     tokenizer = ByteBPE.train(["the theme of the thesis"] * 3, 262)
-    gpt = GPT(GPTConfig(len(tokenizer), 12, 3, 1, 16)).eval()
+    gpt = GPT(GPTConfig(vocab_size=len(tokenizer), d_model=12, num_heads=3, num_layers=1, max_len=16)).eval()
     mini_gpt.save(gpt, tokenizer, tmp_path / "m.safetensors")
     again, same = mini_gpt.load_mini_gpt(tmp_path / "m.safetensors")
     assert same.merges == tokenizer.merges and again.config == gpt.config

@@ -12,15 +12,16 @@ from torch import nn
 from torch.nn import functional as F
 
 from course_utils.models.attention import attention
-from course_utils.models.dropout import dropout
+from course_utils.models.encoder_decoder import DecoderBlock
 from course_utils.models.feedforward import ACTIVATIONS, FeedForward, GatedFeedForward, gated_width
+from course_utils.models.gpt import GPTBlock
 from course_utils.models.norms import RMSNorm, deepnorm_factors, make_norm
 from course_utils.models.transformer import Encoder, EncoderBlock, TransformerConfig
 
 sizes = st.integers(1, 6)
 quick = settings(max_examples=30, deadline=None)
 RENAMED = {"self_attn.in_proj_": "attention.w_qkv.", "self_attn.out_proj.": "attention.w_o.", "linear1.": "feed_forward.w_1.",
-           "linear2.": "feed_forward.w_2.", "norm1.": "around_attention.norm.", "norm2.": "around_feed_forward.norm.",
+           "linear2.": "feed_forward.w_2.", "norm1.": "norm_1.", "norm2.": "norm_2.",
            "layers.": "blocks."}
 
 
@@ -88,17 +89,19 @@ def test_encoder_equals_pytorch(layers, norm_first, final, pads, seed):
 @pytest.mark.parametrize("gated", [False, True])
 def test_block_against_its_formula(place, norm, gated):
     torch.manual_seed(0)
-    block = shaken(EncoderBlock(TransformerConfig(12, 3, 20, 1, 0.0, "gelu", gated, norm, norm_place=place)))
+    block = shaken(EncoderBlock(TransformerConfig(
+        d_model=12, num_heads=3, d_ff=20, num_layers=1, dropout=0.0, activation="gelu", gated=gated,
+        norm=norm, norm_place=place)))
     x = torch.randn(2, 5, 12)
 
-    def around(x, sublayer, add_norm):
+    def around(x, sublayer, norm, after):
         if place == "post":
-            return add_norm.norm(x + sublayer(x))
-        branch = sublayer(add_norm.norm(x))
-        return x + (add_norm.after(branch) if place == "sandwich" else branch)
+            return norm(x + sublayer(x))
+        branch = sublayer(norm(x))
+        return x + (after(branch) if place == "sandwich" else branch)
 
-    hidden = around(x, lambda h: block.attention(h), block.around_attention)
-    torch.testing.assert_close(block(x), around(hidden, block.feed_forward, block.around_feed_forward))
+    hidden = around(x, lambda h: block.attention(h), block.norm_1, block.after_1)
+    torch.testing.assert_close(block(x), around(hidden, block.feed_forward, block.norm_2, block.after_2))
 
 
 @quick
@@ -148,28 +151,27 @@ def test_deepnorm_factors_of_the_paper():
     assert both["encoder"] == pytest.approx((1.418, 0.497), abs=1e-3) and both["decoder"] == pytest.approx((2.060, 0.343), abs=1e-3)
 
 
-@quick
-@given(p=st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9]), shape=st.lists(st.integers(1, 7), max_size=3), seed=st.integers(0, 10_000))
-def test_dropout_scales_the_survivors_and_their_gradients(p, shape, seed):
-    torch.manual_seed(seed)
-    x = torch.randn(shape, dtype=torch.float64).exp().requires_grad_()
-    y = dropout(x, p)
-    kept = y != 0
-    torch.testing.assert_close(y[kept], x[kept] / (1 - p))
-    torch.testing.assert_close(torch.autograd.grad(y.sum(), x)[0], kept.double() / (1 - p))
-
-
-@pytest.mark.parametrize("p", [0.1, 0.5])
-def test_dropout_is_fair_everywhere(p):
+@pytest.mark.parametrize("place", ["pre", "post"])
+@pytest.mark.parametrize("kind", [EncoderBlock, DecoderBlock, GPTBlock])
+def test_every_branch_is_dropped_before_it_is_added(kind, place):
+    """Branches whose output is 1 everywhere: each number gets 0 or 2 from every branch."""
     torch.manual_seed(0)
-    dropped = dropout(torch.ones(2000, 4, 25), p) == 0
-    assert abs(dropped.double().mean().item() - p) < 5 * (p * (1 - p) / dropped.numel()) ** 0.5
-    lanes = dropped.double().mean(0).flatten()  # each quarter of a 64-bit number is as good as the others
-    assert (lanes - p).abs().max() < 5 * (p * (1 - p) / 2000) ** 0.5
-    flat = dropped.flatten().double() - p
-    assert abs((flat[1:] * flat[:-1]).mean().item()) < 5 * p * (1 - p) / len(flat) ** 0.5  # neighbours are independent
-    torch.manual_seed(0)
-    assert torch.equal(dropout(torch.ones(2000, 4, 25), p) == 0, dropped)
+    block = kind(TransformerConfig(d_model=12, num_heads=3, d_ff=20, num_layers=1, dropout=0.5, norm_place=place))
+    for layer in [m for n, m in block.named_modules() if n.endswith(("w_o", "w_2"))]:
+        nn.init.zeros_(layer.weight), nn.init.ones_(layer.bias)
+    seen = []
+    if place == "post":  # a norm sees the sum
+        for norm in (m for n, m in block.named_children() if n.startswith("norm_")):
+            norm.register_forward_hook(lambda module, args, out: seen.append((args[0], out)))
+    x = torch.randn(2, 50, 12)
+    memory = (torch.randn(2, 3, 12),) if kind is DecoderBlock else ()
+    result = block(x, *memory)
+    sums = [inside - before for (inside, _), before in zip(seen, [x] + [out for _, out in seen], strict=False)]
+    branches = 3 if kind is DecoderBlock else 2
+    for found, most in [(result - x, 2 * branches)] if place == "pre" else [(part, 2) for part in sums]:
+        assert set(found.round().unique().tolist()) == set(map(float, range(0, most + 1, 2)))
+        torch.testing.assert_close(found, found.round(), rtol=0, atol=1e-5)
+    assert place == "pre" or len(sums) == branches
 
 
 def test_attention_dropout_keeps_the_mean():
@@ -184,7 +186,7 @@ def test_attention_dropout_keeps_the_mean():
 
 def test_dropout_only_while_training():
     torch.manual_seed(0)
-    block = EncoderBlock(TransformerConfig(12, 3, 20, 1, 0.5))
+    block = EncoderBlock(TransformerConfig(d_model=12, num_heads=3, d_ff=20, num_layers=1, dropout=0.5))
     x = torch.randn(2, 5, 12)
     assert not torch.equal(block(x), block(x))
     block.eval()
@@ -194,24 +196,24 @@ def test_dropout_only_while_training():
 def test_layer_sizes_of_the_paper():
     count = sum(p.numel() for p in EncoderBlock(TransformerConfig()).parameters())
     assert count == 4 * (512 * 512 + 512) + 2 * 512 * 2048 + 2048 + 512 + 4 * 512
-    bert = EncoderBlock(TransformerConfig(768, 12, 3072, 1, activation="gelu"))
+    bert = EncoderBlock(TransformerConfig(d_model=768, num_heads=12, d_ff=3072, num_layers=1, activation="gelu"))
     assert sum(p.numel() for p in bert.parameters()) == 7_087_872
 
 
 @pytest.mark.parametrize(("wrong", "message"), [
-    (lambda: TransformerConfig(30, 4), "d_model=30 is not divisible by num_heads=4"),
+    (lambda: TransformerConfig(d_model=30, num_heads=4), "d_model=30 is not divisible by num_heads=4"),
     (lambda: TransformerConfig(dropout=1.0), "dropout=1.0"),
     (lambda: TransformerConfig(norm_place="before"), "norm_place='before'"),
     (lambda: TransformerConfig(num_layers=0), "num_layers=0"),
     (lambda: make_norm("batch", 4), "norm='batch'"),
     (lambda: FeedForward(4, 8, "swish"), "activation='swish'"),
     (lambda: gated_width(0), "d_ff=0"),
-    (lambda: dropout(torch.ones(2), 1.0), "dropout=1.0"),
-    (lambda: FeedForward(4, 8, dropout=-0.1), "dropout=-0.1"),
+    (lambda: FeedForward(4, 8, dropout=-0.1), "between 0 and 1, but got -0.1"),
+    (lambda: GPTBlock(TransformerConfig(norm_place="sandwich")), "norm_place='sandwich'"),
     (lambda: deepnorm_factors(0), "at least one layer"),
     (lambda: EncoderBlock.from_torch(nn.TransformerEncoderLayer(4, 2, 8)), "batch first"),
     (lambda: EncoderBlock.from_torch(nn.TransformerEncoderLayer(4, 2, 8, activation=F.silu, batch_first=True)), "not supported"),
-    (lambda: EncoderBlock(TransformerConfig(4, 2, 8))(torch.randn(1, 3, 5)), "d_model=4"),
+    (lambda: EncoderBlock(TransformerConfig(d_model=4, num_heads=2, d_ff=8))(torch.randn(1, 3, 5)), "d_model=4"),
 ])
 def test_bad_input_is_named(wrong, message):
     with pytest.raises(ValueError, match=message):

@@ -14,9 +14,9 @@ from torch import nn
 
 from course_utils.exercises.ch08b.callables import late_reward
 from course_utils.models import encoder_decoder
-from course_utils.models.encoder_decoder import Decoder, DecoderBlock, Translator, TranslatorConfig, parameter_count
+from course_utils.models.encoder_decoder import CrossDecoder, DecoderBlock, Translator, TranslatorConfig, translator_parameters
 from course_utils.models.multihead import KeyValueCache
-from course_utils.models.transformer import Encoder
+from course_utils.models.transformer import Encoder, TransformerConfig
 from course_utils.text.bleu import bleu
 from course_utils.training.decoding import beam_search, beam_translate, greedy, length_penalty
 from course_utils.training.schedules import average, noam, token_loss, warmup_cosine
@@ -29,7 +29,7 @@ BOS, EOS = 1, 2
 def decoder_names(monkeypatch):
     """In a decoder norm2 belongs to the cross-attention."""
     names = {"multihead_attn.in_proj_": "cross_attention.w_qkv.", "multihead_attn.out_proj.": "cross_attention.w_o.",
-             "norm3.": "around_feed_forward.norm.", "norm2.": "around_cross.norm."}
+             "norm3.": "norm_3.", "norm2.": "norm_2."}
     for theirs, ours in names.items():
         monkeypatch.setitem(RENAMED, theirs, ours)
 
@@ -58,11 +58,20 @@ def test_decoder_block_equals_pytorch(batch, n, m, norm_first, masked, seed):
     compare(ours, theirs, mine, other, [x, memory])
 
 
+def test_sandwich_block_against_its_formula():
+    torch.manual_seed(0)
+    block = shaken(DecoderBlock(TransformerConfig(d_model=12, num_heads=3, d_ff=20, num_layers=1, dropout=0.0, norm_place="sandwich")))
+    x, memory = torch.randn(2, 5, 12), torch.randn(2, 4, 12)
+    after_own = x + block.after_1(block.attention(block.norm_1(x)))
+    after_cross = after_own + block.after_2(block.cross_attention(block.norm_2(after_own), memory))
+    torch.testing.assert_close(block(x, memory), after_cross + block.after_3(block.feed_forward(block.norm_3(after_cross))))
+
+
 @pytest.mark.parametrize("norm_first", [False, True])
 def test_whole_stack_equals_nn_transformer(norm_first):
     torch.manual_seed(0)
     theirs = shaken(nn.Transformer(12, 3, 2, 2, 20, 0.0, batch_first=True, norm_first=norm_first))
-    encoder, decoder = Encoder.from_torch(theirs.encoder), Decoder.from_torch(theirs.decoder)
+    encoder, decoder = Encoder.from_torch(theirs.encoder), CrossDecoder.from_torch(theirs.decoder)
     source, target = torch.randn(4, 7, 12), torch.randn(4, 5, 12)
     keep = torch.arange(7) < torch.tensor([[7], [3], [1], [5]])
     causal = torch.ones(5, 5).tril().bool()
@@ -107,15 +116,15 @@ def test_padding_changes_nothing():
 @pytest.mark.parametrize("gated", [False, True])
 def test_parameter_formula(tie, place, gated):
     model = small(tie=tie, norm_place=place, gated=gated, bias=not gated)
-    assert sum(p.numel() for p in model.parameters()) == parameter_count(model.config)
+    assert sum(p.numel() for p in model.parameters()) == translator_parameters(model.config)
     assert (model.output.weight is model.target_embedding.weight) == (tie != "none")
     assert (model.source_embedding is model.target_embedding) == (tie == "all")
 
 
 def test_sizes_of_the_paper():
-    assert parameter_count(TranslatorConfig()) == 63_045_632 + 12 * 4 * 512 + 6 * 4 * 512  # with biases in attention
+    assert translator_parameters(TranslatorConfig()) == 63_045_632 + 12 * 4 * 512 + 6 * 4 * 512  # with biases in attention
     d = 512
-    assert parameter_count(TranslatorConfig(norm_place="pre")) - 37_000 * d == 44_140_544  # nn.Transformer() itself
+    assert translator_parameters(TranslatorConfig(norm_place="pre")) - 37_000 * d == 44_140_544  # nn.Transformer() itself
 
 
 def test_greedy_with_and_without_cache_and_its_padding():
@@ -261,6 +270,6 @@ def test_bad_input_is_named(wrong, message):
 
 
 def test_module_is_read_top_to_bottom():
-    names = [name for name in vars(encoder_decoder) if name in ("DecoderBlock", "Decoder", "TranslatorConfig", "Translator")]
-    assert names == ["DecoderBlock", "Decoder", "TranslatorConfig", "Translator"]
+    names = [name for name in vars(encoder_decoder) if name in ("DecoderBlock", "CrossDecoder", "TranslatorConfig", "Translator")]
+    assert names == ["DecoderBlock", "CrossDecoder", "TranslatorConfig", "Translator"]
     assert math.isclose(length_penalty(1, 0.6), 1.0)

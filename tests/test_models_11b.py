@@ -133,7 +133,9 @@ def test_parameters():
     assert plain.parameters_used() == sum(p.numel() for p in plain.parameters())
     assert mixed.parameters_used() == sum(p.numel() for p in mixed.parameters()) - 2 * 2 * one
     with torch.device("meta"):  # LLaMA-7B: 6,738,415,616 as published
-        seven = Decoder(llama_style(DecoderConfig(32_000, 4_096, 32, 32, 2_048, d_ff=11_008, tied=False)))
+        seven = Decoder(llama_style(DecoderConfig(
+            vocab_size=32_000, d_model=4_096, num_heads=32, num_layers=32, max_len=2_048, d_ff=11_008,
+            tied=False)))
     assert sum(p.numel() for p in seven.parameters()) == 6_738_415_616
 
 

@@ -52,7 +52,8 @@ def test_albert_against_its_formula_and_its_layers():
 
 
 def test_the_shared_block_gets_the_sum_of_the_gradients():
-    config = BertConfig(31, 12, 3, 20, 3, 9, dropout=0.0, init_std=0.3)
+    config = BertConfig(
+        vocab_size=31, d_model=12, num_heads=3, d_ff=20, num_layers=3, max_len=9, dropout=0.0, init_std=0.3)
     torch.manual_seed(0)
     shared, plain, ids = Albert(config, narrow=4), Albert(config, narrow=4, shared=False), torch.randint(31, (2, 7))
     plain.load_state_dict(shared.state_dict(), strict=True)  # a shared block is stored once for each depth
@@ -154,7 +155,8 @@ def test_patterns_by_counting():
     (lambda: window_mask(0, 1), "n=0"), (lambda: window_mask(3, -1), "reach=-1"), (lambda: global_mask(4, [4]), "0 to 3"),
     (lambda: random_mask(4, 5), "keys=5"), (lambda: bigbird_mask(10, 4), "n=10 is not a multiple of block=4"),
     (lambda: DisentangledAttention(10, 3, 2), "d_model=10"), (lambda: distance_index(2, 0), "largest=0"),
-    (lambda: Albert(BertConfig(31, 12, 3, 20, 1, 9), narrow=13), "narrow=13"),
+    (lambda: Albert(BertConfig(
+        vocab_size=31, d_model=12, num_heads=3, d_ff=20, num_layers=1, max_len=9), narrow=13), "narrow=13"),
 ])
 def test_messages(call, message):
     with pytest.raises(ValueError, match=message):

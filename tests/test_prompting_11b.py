@@ -118,13 +118,13 @@ def test_saving_and_loading(tmp_path) -> None:
 @pytest.fixture
 def models() -> tuple[GPT, GPT]:
     torch.manual_seed(0)
-    config = GPTConfig(256, 12, 3, 1, 16, dropout=0.0)
+    config = GPTConfig(vocab_size=256, d_model=12, num_heads=3, num_layers=1, max_len=16, dropout=0.0)
     return GPT(config).eval(), GPT(config).eval()
 
 
 def test_log_probabilities_of_answers_sum_to_one(models: tuple[GPT, GPT]) -> None:
     torch.manual_seed(0)
-    model = GPT(GPTConfig(5, 12, 3, 1, 8, dropout=0.0)).eval()
+    model = GPT(GPTConfig(vocab_size=5, d_model=12, num_heads=3, num_layers=1, max_len=8, dropout=0.0)).eval()
     answers = torch.cartesian_prod(torch.arange(5), torch.arange(5))
     ids = torch.cat([torch.tensor([3, 1]).expand(25, 2), answers], 1)
     assert math.isclose(preference.sequence_log_probs(model, ids, 2).exp().sum().item(), 1.0, rel_tol=1e-5)
@@ -150,7 +150,8 @@ def test_equal_rewards_cost_ln_2_and_the_gradient_at_the_reference() -> None:
 
 def test_the_kl_estimate_converges_to_the_kl() -> None:
     torch.manual_seed(2)
-    policy, reference = (GPT(GPTConfig(4, 12, 3, 1, 8, dropout=0.0)).eval() for _ in range(2))
+    policy, reference = (GPT(GPTConfig(
+        vocab_size=4, d_model=12, num_heads=3, num_layers=1, max_len=8, dropout=0.0)).eval() for _ in range(2))
     with torch.no_grad():
         policy.token.weight.mul_(20)
         every = torch.cat([torch.full((16, 1), 2), torch.cartesian_prod(torch.arange(4), torch.arange(4))], 1)

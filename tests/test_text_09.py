@@ -253,7 +253,8 @@ def corpus() -> mini_bert.Corpus:
 
 @pytest.fixture(scope="module")
 def tiny(corpus: mini_bert.Corpus) -> BertForPretraining:
-    return mini_bert.pretrain(corpus, BertConfig(400, 16, 2, 32, 1, 32, dropout=0.0), 3, batch=4)[0]
+    return mini_bert.pretrain(corpus, BertConfig(
+        vocab_size=400, d_model=16, num_heads=2, d_ff=32, num_layers=1, max_len=32, dropout=0.0), 3, batch=4)[0]
 
 
 def test_held_out_pages_are_not_trained_on(corpus: mini_bert.Corpus) -> None:
@@ -294,7 +295,7 @@ def test_other_files_are_refused(tmp_path, corpus: mini_bert.Corpus, tiny: BertF
     save_file({"x": torch.zeros(2)}, tmp_path / "other.safetensors", {"colour": "blue"})
     with pytest.raises(ValueError, match=r"holds no mini-BERT.*colour"):
         mini_bert.load_mini_bert(tmp_path / "other.safetensors")
-    other = BertForPretraining(BertConfig(400, 24, 2, 32, 1, 32))
+    other = BertForPretraining(BertConfig(vocab_size=400, d_model=24, num_heads=2, d_ff=32, num_layers=1, max_len=32))
     other.bert.config = tiny.bert.config
     mini_bert.save(other, corpus.tokenizer, tmp_path / "wrong.safetensors")
     with pytest.raises(ValueError, match=r"norm.bias is \(24,\), expected \(16,\)"):

@@ -78,7 +78,8 @@ def train(steps: int = 3_000, width: int = 64, seed: int = 0, lr: float = 4e-3, 
     """Train from scratch on whole texts, instruction and input included: to a language model they are words like all others."""
     words, trained, numbers, draw = vocabulary(), combinations()[0], split_numbers()[0], random.Random(seed)
     torch.manual_seed(seed)
-    model = GPT(GPTConfig(len(words), width, 4, 3, MAX_LEN, dropout=0.0))
+    model = GPT(GPTConfig(
+        vocab_size=len(words), d_model=width, num_heads=4, num_layers=3, max_len=MAX_LEN, dropout=0.0))
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, betas=(0.9, 0.95), weight_decay=0.05, fused=True)
 
     def loss() -> Tensor:

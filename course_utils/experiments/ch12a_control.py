@@ -48,7 +48,9 @@ def read() -> Styled:
 def train(data: Styled, controlled: bool, steps: int, seed: int = 0, width: int = 64, batch: int = 32) -> tuple[GPT, History]:
     """Train a small GPT; every window begins anywhere in one style's text, its control token (or always the same one) in front."""
     torch.manual_seed(seed)
-    model = GPT(GPTConfig(len(data.alphabet) + len(STYLES), width, 4, 2, N + 1, dropout=0.0))
+    model = GPT(GPTConfig(
+        vocab_size=len(data.alphabet) + len(STYLES), d_model=width, num_heads=4, num_layers=2, max_len=N + 1,
+        dropout=0.0))
     g, styles = torch.Generator().manual_seed(seed), list(STYLES)
 
     def loss() -> Tensor:

@@ -26,7 +26,9 @@ class Finder(torch.nn.Module):
 
     def __init__(self, mask: Tensor, width: int = 32, layers: int = 2):
         super().__init__()
-        self.bert = Bert(BertConfig(2 * KINDS + 1, width, 4, 2 * width, layers, len(mask), dropout=0.0, pooler=False, init_std=0.08))
+        self.bert = Bert(BertConfig(
+            vocab_size=2 * KINDS + 1, d_model=width, num_heads=4, d_ff=2 * width, num_layers=layers,
+            max_len=len(mask), dropout=0.0, pooler=False, init_std=0.08))
         self.output = output_layer(self.bert, KINDS)
         self.mask = mask
 

@@ -42,7 +42,9 @@ def read() -> Letters:
 def body(text: Letters, kind: str = "bert", seed: int = 0, layers: int = 2) -> Bert:
     """A fresh encoder of width 64: "bert", "factorised", "shared", "albert" (both), "deberta", "deberta late"."""
     torch.manual_seed(seed)
-    config = BertConfig(text.count + 3, 64, 4, 256, layers, N, dropout=0.0, pooler=False, init_std=0.12)
+    config = BertConfig(
+        vocab_size=text.count + 3, d_model=64, num_heads=4, d_ff=256, num_layers=layers, max_len=N,
+        dropout=0.0, pooler=False, init_std=0.12)
     kinds: dict[str, Callable[[], Bert]] = {
         "bert": lambda: Bert(config), "factorised": lambda: Albert(config, 16, False), "shared": lambda: Albert(config, None),
         "albert": lambda: Albert(config, 16), "deberta": lambda: Deberta(config, 8), "deberta late": lambda: Deberta(config, 8, True)}

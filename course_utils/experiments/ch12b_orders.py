@@ -25,8 +25,11 @@ def make(kind: str, vocab_size: int, n: int, width: int, seed: int = 0) -> nn.Mo
         raise ValueError(f"kind={kind!r} is unknown; choose 'bert' or 'xlnet'")
     torch.manual_seed(seed)
     if kind == "xlnet":
-        return XLNet(XLNetConfig(vocab_size, width, 4, 2, n, dropout=0.0))
-    return BertForPretraining(BertConfig(vocab_size, width, 4, 4 * width, 2, n, dropout=0.0, init_std=0.02 * (768 / width) ** 0.5))
+        return XLNet(XLNetConfig(
+            vocab_size=vocab_size, d_model=width, num_heads=4, num_layers=2, max_len=n, dropout=0.0))
+    return BertForPretraining(BertConfig(
+        vocab_size=vocab_size, d_model=width, num_heads=4, d_ff=4 * width, num_layers=2, max_len=n,
+        dropout=0.0, init_std=0.02 * (768 / width) ** 0.5))
 
 
 def masked_loss(model: BertForPretraining, ids: Tensor, orders: Tensor, k: int) -> Tensor:

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .dropout import dropout as drop
-from .masks import additive, causal_mask
+from .masks import causal_mask, combine
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -23,8 +22,6 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
         return torch.softmax(scores, dim=-1)
     mask = mask.expand(*mask.shape[:-1], scores.shape[-1])  # before any(): a mask of one number must not look like a row
     empty = ~mask.any(dim=-1, keepdim=True)
-    if mask.device.type == "cpu" and not empty.any():
-        return torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)
     # An empty row is opened for the softmax and emptied afterwards: -inf everywhere would make NaN gradients.
     scores = scores.masked_fill(~(mask | empty), -torch.inf)
     return torch.softmax(scores, dim=-1).masked_fill(empty, 0.0)
@@ -68,28 +65,14 @@ def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = N
     queries being the last of the m keys; where there is no other mask the kernel then skips half of the work.
     """
     check_widths(query, key, value, mask)
-    if causal:
-        n, m = query.shape[-2], key.shape[-2]
-        if mask is None and not (dropout and query.device.type == "cpu") and n in (1, m) and query.dim() == 4:
-            return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=n > 1)
-        if mask is None and query.device.type == "cpu" and query.dim() == 4 and n == m:  # dropout: PyTorch's fused kernel knows none
-            scores = (query / math.sqrt(query.shape[-1])) @ key.mT
-            scores += additive(causal_mask(n), scores.dtype)  # in place, and backward has nothing to mask
-            return drop(scores.softmax(-1), dropout) @ value
-        past = causal_mask(n, m, query.device)
-        mask = past if mask is None else mask & past
-    if query.dim() == key.dim() == value.dim() == 3:  # without a head axis PyTorch's CPU falls back to a slow path
-        heads = mask[:, None] if mask is not None and mask.dim() == 3 else mask
-        return attention(query[:, None], key[:, None], value[:, None], heads, dropout)[:, 0]
-    if dropout and query.device.type == "cpu":  # PyTorch's fused kernel for the CPU knows no dropout
-        weights = masked_softmax((query / math.sqrt(query.shape[-1])) @ key.mT, mask)
-        return drop(weights, dropout) @ value
+    n, m = query.shape[-2], key.shape[-2]
+    causal = causal and n > 1  # a single query is the last token and sees every key
+    if causal and (mask is not None or n != m):
+        mask, causal = combine(mask, causal_mask(n, m, query.device)), False
     if mask is None:
-        return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout)
-    mask = mask.expand(*mask.shape[:-2], query.shape[-2], key.shape[-2])
-    empty = ~mask.any(dim=-1, keepdim=True)
-    if mask.device.type == "cpu" and not empty.any():  # the usual case costs nothing more (a GPU would have to wait for the answer)
-        return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
+        return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=causal)
+    mask = mask.expand(*mask.shape[:-2], n, m)
+    empty = ~mask.any(dim=-1, keepdim=True)  # opened for the kernel and emptied afterwards, as in masked_softmax
     output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask | empty, dropout_p=dropout)
     return output.masked_fill(empty, 0.0)
 

@@ -12,13 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .dropout import dropout
 from .transformer import Encoder, TransformerConfig
 
 IGNORED = -100  # the label of a token that is not asked for: F.cross_entropy skips it
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BertConfig:
     """Sizes of a BERT; the defaults are those of BERT-base, uncased. ``pooler``: whether [CLS] gets a layer of its own."""
 
@@ -42,14 +41,14 @@ class BertConfig:
 
     def body(self) -> TransformerConfig:
         """The stack inside: post-norm blocks."""
-        return TransformerConfig(self.d_model, self.num_heads, self.d_ff, self.num_layers, self.dropout, self.activation,
-                                 norm_eps=self.norm_eps, drop_hidden=False)
+        return TransformerConfig(d_model=self.d_model, num_heads=self.num_heads, d_ff=self.d_ff, num_layers=self.num_layers,
+                                 dropout=self.dropout, activation=self.activation, norm_eps=self.norm_eps, drop_hidden=False)
 
 
 BASE, LARGE = BertConfig(), BertConfig(d_model=1024, num_heads=16, d_ff=4096, num_layers=24)
 
 
-class Embeddings(nn.Module):
+class BertEmbeddings(nn.Module):
     """Token + segment + position, normalised: ids and segments ``(batch, n)`` -> ``(batch, n, d_model)``."""
 
     def __init__(self, config: BertConfig):
@@ -70,7 +69,7 @@ class Embeddings(nn.Module):
                 raise ValueError(f"{name}s run from {int(found.min())} to {int(found.max())}; there are {table.num_embeddings}")
         segment = self.segment.weight[0] if segments is None else self.segment(segments)
         x = self.token(ids) + segment + self.position.weight[: ids.shape[1]]
-        return dropout(self.norm(x), self.dropout, self.training)
+        return F.dropout(self.norm(x), self.dropout, self.training)
 
 
 class Bert(nn.Module):
@@ -83,7 +82,7 @@ class Bert(nn.Module):
     def __init__(self, config: BertConfig):
         super().__init__()
         self.config = config
-        self.embeddings = Embeddings(config)
+        self.embeddings = BertEmbeddings(config)
         self.encoder = Encoder(config.body())
         self.pooler = nn.Linear(config.d_model, config.d_model) if config.pooler else None
         initialise(self, config.init_std)
@@ -131,7 +130,7 @@ class BertForPretraining(nn.Module):
     def loss(self, ids: Tensor, segments: Tensor, mask: Tensor, labels: Tensor, is_next: Tensor) -> tuple[Tensor, Tensor]:
         """The two losses, to be added. Labels ``(batch, n)`` hold ``IGNORED`` where no token was selected, is_next ``(batch,)``.
 
-        Only selected positions go through the decoder, the dearest matrix of a small model. Without any the first loss is 0.
+        Only selected positions go through the decoder, the most expensive matrix of a small model. Without any the first loss is 0.
         """
         hidden = self.bert(ids, segments, mask)
         chosen = labels != IGNORED
@@ -157,7 +156,7 @@ class SequenceClassifier(nn.Module):
 
     def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
         x = self.features(ids, segments, mask)
-        return self.output(dropout(x, self.bert.config.dropout, self.training))
+        return self.output(F.dropout(x, self.bert.config.dropout, self.training))
 
 
 class TokenClassifier(nn.Module):
@@ -170,7 +169,7 @@ class TokenClassifier(nn.Module):
 
     def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
         hidden = self.bert(ids, segments, mask)
-        return self.output(dropout(hidden, self.bert.config.dropout, self.training))
+        return self.output(F.dropout(hidden, self.bert.config.dropout, self.training))
 
 
 class SpanClassifier(nn.Module):

@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .dropout import dropout
 from .masks import causal_mask, padding_mask
 from .multihead import KeyValueCache, MultiHeadAttention
 from .positions import sinusoidal
-from .transformer import AddNorm, Encoder, TransformerConfig, config_of, copied_norm, copy_into, feed_forward, final_norm
+from .transformer import Encoder, TransformerConfig, config_of, copied_norm, copy_into, feed_forward, final_norm, norm, norm_after
 
 
 class DecoderBlock(nn.Module):
-    """Masked self-attention, cross-attention, feed-forward, each in an ``AddNorm``: ``(batch, n, d_model)`` -> the same.
+    """Masked self-attention, cross-attention, feed-forward, each with a way around it and a norm: ``(batch, n, d_model)`` kept.
 
     ``memory`` is the encoder's output ``(batch, m, d_model)``; ``mask`` fits ``(batch, n, n)``, ``memory_mask`` ``(batch, n, m)``.
     ``caches`` is a pair, one for each attention.
@@ -28,16 +27,24 @@ class DecoderBlock(nn.Module):
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
+        self.norm_place = config.norm_place
         self.attention = MultiHeadAttention(config.d_model, config.num_heads, config.bias, config.dropout)
         self.cross_attention = MultiHeadAttention(config.d_model, config.num_heads, config.bias, config.dropout)
         self.feed_forward = feed_forward(config)
-        self.around_attention, self.around_cross, self.around_feed_forward = (AddNorm(config) for _ in range(3))
+        self.norm_1, self.norm_2, self.norm_3 = (norm(config) for _ in range(3))
+        self.after_1, self.after_2, self.after_3 = (norm_after(config) for _ in range(3))
+        self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None,
                 caches: tuple[KeyValueCache | None, KeyValueCache | None] = (None, None)) -> Tensor:
-        x = self.around_attention(x, lambda h: self.attention(h, mask=mask, cache=caches[0]))
-        x = self.around_cross(x, lambda h: self.cross_attention(h, memory, mask=memory_mask, cache=caches[1]))
-        return self.around_feed_forward(x, self.feed_forward)
+        own, cross = caches
+        if self.norm_place == "post":
+            x = self.norm_1(x + self.dropout(self.attention(x, mask=mask, cache=own)))
+            x = self.norm_2(x + self.dropout(self.cross_attention(x, memory, mask=memory_mask, cache=cross)))
+            return self.norm_3(x + self.dropout(self.feed_forward(x)))
+        x = x + self.after_1(self.dropout(self.attention(self.norm_1(x), mask=mask, cache=own)))
+        x = x + self.after_2(self.dropout(self.cross_attention(self.norm_2(x), memory, mask=memory_mask, cache=cross)))
+        return x + self.after_3(self.dropout(self.feed_forward(self.norm_3(x))))
 
     @classmethod
     def from_torch(cls, other: nn.TransformerDecoderLayer) -> DecoderBlock:
@@ -46,13 +53,12 @@ class DecoderBlock(nn.Module):
         block.attention = MultiHeadAttention.from_torch(other.self_attn)
         block.cross_attention = MultiHeadAttention.from_torch(other.multihead_attn)
         for ours, theirs in ((block.feed_forward.w_1, other.linear1), (block.feed_forward.w_2, other.linear2),
-                             (block.around_attention.norm, other.norm1), (block.around_cross.norm, other.norm2),
-                             (block.around_feed_forward.norm, other.norm3)):
+                             (block.norm_1, other.norm1), (block.norm_2, other.norm2), (block.norm_3, other.norm3)):
             copy_into(ours, theirs)
         return block.to(other.linear1.weight).train(other.training)
 
 
-class Decoder(nn.Module):
+class CrossDecoder(nn.Module):
     """A stack of decoder blocks, and a final norm unless each block already ends with one."""
 
     def __init__(self, config: TransformerConfig):
@@ -68,7 +74,7 @@ class Decoder(nn.Module):
         return self.norm(x)
 
     @classmethod
-    def from_torch(cls, other: nn.TransformerDecoder) -> Decoder:
+    def from_torch(cls, other: nn.TransformerDecoder) -> CrossDecoder:
         """A copy of PyTorch's stack, with its final norm if it has one."""
         stack = cls(replace(config_of(other.layers[0]), num_layers=len(other.layers)))
         stack.blocks = nn.ModuleList(DecoderBlock.from_torch(layer) for layer in other.layers)
@@ -76,7 +82,7 @@ class Decoder(nn.Module):
         return stack.train(other.training)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TranslatorConfig(TransformerConfig):
     """A whole Transformer. ``tie``: "none", "output" (target embedding = output matrix) or "all" (source embedding too).
 
@@ -114,7 +120,7 @@ class Translator(nn.Module):
         self.config = config
         self.source_embedding = nn.Embedding(config.source_vocab, config.d_model)
         self.target_embedding = self.source_embedding if config.tie == "all" else nn.Embedding(config.target_vocab, config.d_model)
-        self.encoder, self.decoder = Encoder(config), Decoder(config)
+        self.encoder, self.decoder = Encoder(config), CrossDecoder(config)
         self.output = nn.Linear(config.d_model, config.target_vocab, bias=False)
         self.register_buffer("table", sinusoidal(config.max_len, config.d_model), persistent=False)
         scale = config.d_model**-0.5 if config.scale_embeddings or config.tie != "none" else 1.0
@@ -156,17 +162,17 @@ class Translator(nn.Module):
             raise ValueError(f"ids have shape {tuple(ids.shape)}; expected (batch, tokens), neither of them 0")
         if start + ids.shape[1] > self.config.max_len:
             raise ValueError(f"{start + ids.shape[1]} tokens, but max_len={self.config.max_len}")
-        if not ids.is_cuda:  # the check would make a GPU wait
+        if not ids.is_cuda:  # on a GPU the check would have to wait for all work before it
             low, high = ids.aminmax()
             if low < 0 or high >= embedding.num_embeddings:
                 raise ValueError(f"id {low if low < 0 else high} does not exist; ids go from 0 to {embedding.num_embeddings - 1}")
         x = F.embedding(ids, embedding.weight)
         if self.config.scale_embeddings:
             x = x * math.sqrt(self.config.d_model)
-        return dropout(x + self.table[start : start + ids.shape[1]], self.config.dropout, self.training)
+        return F.dropout(x + self.table[start : start + ids.shape[1]], self.config.dropout, self.training)
 
 
-def parameter_count(config: TranslatorConfig) -> int:
+def translator_parameters(config: TranslatorConfig) -> int:
     """How many numbers a ``Translator`` learns, by formula; shared matrices count once."""
     d, hidden, bias = config.d_model, config.d_ff, int(config.bias)
     attention = 4 * d * d + 4 * d * bias

@@ -12,8 +12,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .dropout import Dropout
-
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
@@ -34,20 +32,17 @@ def find_activation(name: str) -> Callable[[Tensor], Tensor]:
 
 
 class FeedForward(nn.Module):
-    """Widen, bend, narrow: ``w_2(activation(w_1(x)))``, ``(…, d_model)`` -> ``(…, d_model)``; dropout on the hidden layer."""
+    """``w_2(activation(w_1(x)))``, ``(…, d_model)`` -> ``(…, d_model)`` through a hidden layer of ``d_ff``, which has the dropout."""
 
     def __init__(self, d_model: int, d_ff: int, activation: str = "relu", dropout: float = 0.0, bias: bool = True):
         super().__init__()
-        self.activation = torch.relu_ if activation == "relu" else find_activation(activation)  # in place: one large copy less
+        self.activation = find_activation(activation)
         self.w_1 = nn.Linear(d_model, d_ff, bias=bias)
         self.w_2 = nn.Linear(d_ff, d_model, bias=bias)
-        self.dropout = Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        if self.activation is not torch.relu_:
-            return self.w_2(self.dropout(self.activation(self.w_1(x))))
-        tokens = x.reshape(-1, x.shape[-1])  # two axes: the hidden layer is then no view, and may be changed in place
-        return self.w_2(self.dropout(self.activation(self.w_1(tokens)))).view(x.shape)
+        return self.w_2(self.dropout(self.activation(self.w_1(x))))
 
 
 class GatedFeedForward(nn.Module):
@@ -58,7 +53,7 @@ class GatedFeedForward(nn.Module):
         self.activation = find_activation(activation)
         self.w_1 = nn.Linear(d_model, 2 * width, bias=bias)  # rows: gate, then value
         self.w_2 = nn.Linear(width, d_model, bias=bias)
-        self.dropout = Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         gate, value = self.w_1(x).chunk(2, dim=-1)

@@ -6,17 +6,17 @@ Tokens are rows, batch first. Sources: GPT-1, Radford et al. 2018; GPT-2, Radfor
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .dropout import dropout
 from .multihead import KeyValueCache, MultiHeadAttention
-from .transformer import AddNorm, TransformerConfig, feed_forward, final_norm
+from .transformer import TransformerConfig, feed_forward, final_norm, norm
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GPTConfig:
     """Sizes of a GPT; the defaults are those of the smallest GPT-2. ``norm_place="post"`` makes it a GPT-1."""
 
@@ -31,6 +31,11 @@ class GPTConfig:
     norm_eps: float = 1e-5
     d_ff: int | None = None  # 4 · d_model unless given
 
+    # What decoder.DecoderConfig makes a choice: rotated queries and keys in place of a table of positions, a token embedding that
+    # is the output matrix as well.
+    rotary: ClassVar[bool] = False
+    tied: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         if min(self.vocab_size, self.max_len) < 1:
             raise ValueError(f"vocab_size={self.vocab_size} and max_len={self.max_len} must be at least 1")
@@ -38,27 +43,46 @@ class GPTConfig:
 
     def body(self) -> TransformerConfig:
         """The stack inside."""
-        return TransformerConfig(self.d_model, self.num_heads, self.d_ff or 4 * self.d_model, self.num_layers, self.dropout,
-                                 self.activation, norm_place=self.norm_place, norm_eps=self.norm_eps, drop_hidden=False)
+        return TransformerConfig(d_model=self.d_model, num_heads=self.num_heads, d_ff=self.d_ff or 4 * self.d_model,
+                                 num_layers=self.num_layers, dropout=self.dropout, activation=self.activation,
+                                 norm_place=self.norm_place, norm_eps=self.norm_eps, drop_hidden=False)
+
+    def block(self) -> GPTBlock:
+        """One new block of this model."""
+        return GPTBlock(self.body())
 
 
-GPT1 = GPTConfig(40_478, max_len=512, norm_place="post")
+GPT1 = GPTConfig(vocab_size=40_478, max_len=512, norm_place="post")
 GPT2 = {"small": GPTConfig(), "medium": GPTConfig(d_model=1024, num_heads=16, num_layers=24),
         "large": GPTConfig(d_model=1280, num_heads=20, num_layers=36), "xl": GPTConfig(d_model=1600, num_heads=25, num_layers=48)}
 
 
 class GPTBlock(nn.Module):
-    """Causal self-attention and a feed-forward network, each in an ``AddNorm``: ``(batch, n, d_model)`` -> the same shape."""
+    """Causal self-attention, then feed-forward, each with a way around it and a norm: ``(batch, n, d_model)`` -> the same shape.
 
-    def __init__(self, config: TransformerConfig):
+    ``attention`` and ``network`` replace GPT-2's two parts (see ``decoder``).
+    """
+
+    def __init__(self, config: TransformerConfig, attention: nn.Module | None = None, network: nn.Module | None = None):
         super().__init__()
-        self.attention = MultiHeadAttention(config.d_model, config.num_heads, config.bias, config.dropout)
-        self.feed_forward = feed_forward(config)
-        self.around_attention, self.around_feed_forward = AddNorm(config), AddNorm(config)
+        if config.norm_place == "sandwich":
+            raise ValueError("a GPT's norms stand before or behind a branch: norm_place='sandwich' is not supported here")
+        self.norm_place = config.norm_place
+        self.attention = attention or MultiHeadAttention(config.d_model, config.num_heads, config.bias, config.dropout)
+        self.feed_forward = network or feed_forward(config)
+        self.norm_1, self.norm_2 = norm(config), norm(config)
+        self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x: Tensor, cache: KeyValueCache | None = None) -> Tensor:
-        x = self.around_attention(x, lambda h: self.attention(h, causal=True, cache=cache))
-        return self.around_feed_forward(x, self.feed_forward)
+        if self.norm_place == "post":  # GPT-1
+            x = self.norm_1(x + self.dropout(self.attend(x, cache)))
+            return self.norm_2(x + self.dropout(self.feed_forward(x)))
+        x = x + self.dropout(self.attend(self.norm_1(x), cache))
+        return x + self.dropout(self.feed_forward(self.norm_2(x)))
+
+    def attend(self, x: Tensor, cache: KeyValueCache | None) -> Tensor:
+        """Every token looks at itself and those before it."""
+        return self.attention(x, causal=True, cache=cache)
 
 
 class GPT(nn.Module):
@@ -72,14 +96,16 @@ class GPT(nn.Module):
         super().__init__()
         self.config = config
         self.token = nn.Embedding(config.vocab_size, config.d_model)
-        self.position = nn.Embedding(config.max_len, config.d_model)
-        self.blocks = nn.ModuleList(GPTBlock(config.body()) for _ in range(config.num_layers))
+        self.position = None if config.rotary else nn.Embedding(config.max_len, config.d_model)
+        self.blocks = nn.ModuleList(config.block() for _ in range(config.num_layers))
         self.norm = final_norm(config.body())
-        initialise(self)
+        self.output = None if config.tied else nn.Linear(config.d_model, config.vocab_size, bias=False)
+        initialise_gpt(self)
 
     def forward(self, ids: Tensor, caches: list[KeyValueCache] | None = None, last: bool = False) -> Tensor:
         hidden = self.hidden(ids, caches)
-        return F.linear(hidden[:, -1:] if last and ids.shape[1] > 1 else hidden, self.token.weight)
+        table = self.token if self.output is None else self.output
+        return F.linear(hidden[:, -1:] if last else hidden, table.weight)
 
     def hidden(self, ids: Tensor, caches: list[KeyValueCache] | None = None) -> Tensor:
         """What the output matrix sees, ``(batch, n, d_model)``."""
@@ -87,8 +113,10 @@ class GPT(nn.Module):
         if ids.dim() != 2 or not 0 < ids.shape[1] <= self.config.max_len - seen:
             raise ValueError(f"ids of shape {tuple(ids.shape)} after {seen} tokens; expected (batch, n) with n from 1 to "
                              f"{self.config.max_len - seen}: max_len={self.config.max_len}")
-        x = self.token(ids) + self.position.weight[seen: seen + ids.shape[1]]
-        x = dropout(x, self.config.dropout, self.training)
+        x = self.token(ids)
+        if self.position is not None:
+            x = x + self.position.weight[seen: seen + ids.shape[1]]
+        x = F.dropout(x, self.config.dropout, self.training)
         for block, cache in zip(self.blocks, caches or [None] * len(self.blocks), strict=True):
             x = block(x, cache)
         return self.norm(x)
@@ -96,37 +124,15 @@ class GPT(nn.Module):
     def loss(self, ids: Tensor) -> Tensor:
         """Mean cross-entropy in nats of every token but the first, given those before it: ids ``(batch, n + 1)`` -> a number."""
         logits = self(ids[:, :-1])  # (batch, n, vocab_size)
-        return cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+        return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
 
     def new_caches(self) -> list[KeyValueCache]:
-        """Empty caches, one a block."""
+        """Empty caches, one for each block."""
         return [KeyValueCache() for _ in self.blocks]
 
 
-class _CrossEntropy(torch.autograd.Function):
-    """One array as large as the logits becomes the probabilities and then the gradient; PyTorch's own function makes four."""
-
-    @staticmethod
-    def forward(ctx, logits: Tensor, target: Tensor) -> Tensor:
-        p, target = logits.log_softmax(-1), target[:, None]
-        loss = -p.gather(1, target).mean()
-        ctx.save_for_backward(p.exp_().scatter_add_(1, target, p.new_full((1, 1), -1.0).expand(len(p), 1)))
-        return loss
-
-    @staticmethod
-    def backward(ctx, upstream: Tensor) -> tuple[Tensor, None]:
-        difference, = ctx.saved_tensors  # probabilities, less 1 at the target
-        return difference * (upstream / len(difference)), None
-
-
-def cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
-    """``F.cross_entropy``, a fraction faster where a CPU trains in 32 bits: logits ``(n, vocab_size)``, ids ``(n,)`` -> a number."""
-    ours = logits.device.type == "cpu" and logits.dtype == torch.float32 and logits.requires_grad
-    return _CrossEntropy.apply(logits, target) if ours else F.cross_entropy(logits, target)
-
-
 @torch.no_grad()
-def initialise(model: nn.Module) -> None:
+def initialise_gpt(model: nn.Module) -> None:
     """GPT-2's start: deviation .02; layers that write into the residual stream smaller by the root of their number.
 
     A model narrower than 768 gets larger first weights, so that a layer's output is as large as it would be there.

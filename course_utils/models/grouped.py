@@ -15,9 +15,10 @@ from .positions import rope
 
 
 class GroupedQueryAttention(nn.Module):
-    """Causal self-attention of ``num_heads`` query heads on ``num_kv_heads`` key and value heads.
+    """Self-attention, causal unless told otherwise, of ``num_heads`` query heads on ``num_kv_heads`` key and value heads.
 
-    ``forward(x, cache=None)``: ``(batch, n, d_model)`` -> the same shape. As many key heads as query heads make it multi-head
+    ``forward(x, cache=None)``: ``(batch, n, d_model)`` -> the same shape; ``causal=False`` shows every token all of them. As many
+    key heads as query heads make it multi-head
     attention, one makes it multi-query attention. ``rope_base``: rotate queries and keys by position (None: do not).
     ValueError, with the numbers, for heads that cannot be shared out evenly.
     """
@@ -35,7 +36,7 @@ class GroupedQueryAttention(nn.Module):
         self.w_qkv = nn.Linear(d_model, (num_heads + 2 * self.num_kv_heads) * self.head_dim, bias=bias)  # rows: queries, keys, values
         self.w_o = nn.Linear(d_model, d_model, bias=bias)
 
-    def forward(self, x: Tensor, cache: KeyValueCache | None = None) -> Tensor:
+    def forward(self, x: Tensor, cache: KeyValueCache | None = None, causal: bool = True) -> Tensor:
         seen = 0 if cache is None else len(cache)
         q, k, v = self.w_qkv(x).split([heads * self.head_dim for heads in (self.num_heads, self.num_kv_heads, self.num_kv_heads)], -1)
         q, k, v = split_heads(q, self.num_heads), split_heads(k, self.num_kv_heads), split_heads(v, self.num_kv_heads)
@@ -47,4 +48,4 @@ class GroupedQueryAttention(nn.Module):
         group = self.num_heads // self.num_kv_heads
         if group > 1:  # query heads 0 … group - 1 read key head 0, the next ones key head 1, …
             k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
-        return self.w_o(merge_heads(attention(q, k, v, dropout=self.dropout if self.training else 0.0, causal=True)))
+        return self.w_o(merge_heads(attention(q, k, v, dropout=self.dropout if self.training else 0.0, causal=causal)))

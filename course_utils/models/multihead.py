@@ -39,7 +39,6 @@ class KeyValueCache:
     def __init__(self) -> None:
         self.keys: Tensor | None = None
         self.values: Tensor | None = None
-        self._room: dict[int, Tensor] = {}  # what keys (0) and values (1) are the beginning of
 
     def __len__(self) -> int:
         return 0 if self.keys is None else self.keys.shape[-2]
@@ -55,25 +54,12 @@ class KeyValueCache:
         if self.keys is not None and self.values is not None:
             if len(keys) != len(self.keys):
                 raise ValueError(f"the cache holds {len(self.keys)} sentences, the new tokens belong to {len(keys)}")
-            if keys.requires_grad or self.keys.requires_grad:  # backward needs the old ones as they were
-                keys, values = torch.cat([self.keys, keys], dim=-2), torch.cat([self.values, values], dim=-2)
-            else:
-                keys, values = self._write(self.keys, keys, 0), self._write(self.values, values, 1)
+            keys, values = torch.cat([self.keys, keys], dim=-2), torch.cat([self.values, values], dim=-2)
         self.keys, self.values = keys, values
         return keys, values
 
-    def _write(self, old: Tensor, new: Tensor, which: int) -> Tensor:
-        """Both behind each other, in memory that is twice as large whenever it is full: the old tokens are rarely copied."""
-        n = old.shape[-2] + new.shape[-2]
-        if which not in self._room or self._room[which].shape[-2] < n:
-            self._room[which] = old.new_empty(*old.shape[:-2], 2 * n, old.shape[-1])
-            self._room[which].narrow(-2, 0, old.shape[-2]).copy_(old)
-        self._room[which].narrow(-2, old.shape[-2], new.shape[-2]).copy_(new)
-        return self._room[which].narrow(-2, 0, n)
-
     def reorder(self, rows: Tensor) -> None:
         """Keep these rows of the batch, in this order: beams that go on, sentences that are not finished."""
-        self._room.clear()
         if self.keys is not None and self.values is not None:
             self.keys, self.values = self.keys[rows], self.values[rows]
 
@@ -107,16 +93,12 @@ class MultiHeadAttention(nn.Module):
     def forward(self, query: Tensor, key: Tensor | None = None, value: Tensor | None = None,
                 mask: Tensor | None = None, cache: KeyValueCache | None = None, causal: bool = False) -> Tensor:
         """Output ``(batch, n, d_model)``. ``causal``: no query sees a later key, the queries being the last of the keys."""
-        if cache is None:
-            q, k, v = self.project(query, key, value)  # each (batch, num_heads, tokens, head_dim)
-        elif key is None:
-            q, k, v = self.project(query)
-            k, v = cache.append(k, v)
-        elif len(cache):
-            q, k, v = self.project_query(query), *cache.both()
+        if cache is not None and key is not None and len(cache):  # cross-attention whose memory is known
+            q, (k, v) = self.project_query(query), cache.both()
         else:
-            q, k, v = self.project(query, key, value)
-            cache.append(k, v)
+            q, k, v = self.project(query, key, value)  # each (batch, num_heads, tokens, head_dim)
+            if cache is not None:
+                k, v = cache.append(k, v)
         dropout = self.dropout if self.training else 0.0
         return self.w_o(merge_heads(attention(q, k, v, self._for_heads(mask, q, k), dropout, causal)))
 
@@ -132,24 +114,22 @@ class MultiHeadAttention(nn.Module):
         for name, x in (("query", query), ("key", key), ("value", value)):
             if x is not None and (x.dim() != 3 or x.shape[-1] != self.d_model):
                 raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (batch, tokens, d_model={self.d_model})")
-        if key is None:
-            q, k, v = self.w_qkv(query).view(*query.shape[:2], 3, self.num_heads, self.head_dim).unbind(2)
-            return q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
+        if key is None:  # self-attention: one product for all three
+            q, k, v = self.w_qkv(query).chunk(3, dim=-1)
         else:
-            sizes = [self.d_model, 2 * self.d_model] if value is None else [self.d_model] * 3
-            weight = self.w_qkv.weight.split(sizes)
-            bias = self.w_qkv.bias.split(sizes) if self.w_qkv.bias is not None else [None] * 3
-            sources = (query, key) if value is None else (query, key, value)
-            parts = [F.linear(x, w, b) for x, w, b in zip(sources, weight, bias, strict=False)]
-            if value is None:
-                parts = [parts[0], *parts[1].chunk(2, dim=-1)]
-        q, k, v = (split_heads(part, self.num_heads) for part in parts)
-        return q, k, v
+            value = key if value is None else value
+            q, k, v = (self._part(number, x) for number, x in enumerate((query, key, value)))
+        return split_heads(q, self.num_heads), split_heads(k, self.num_heads), split_heads(v, self.num_heads)
 
     def project_query(self, query: Tensor) -> Tensor:
         """Queries alone, ``(batch, num_heads, n, head_dim)``."""
-        bias = None if self.w_qkv.bias is None else self.w_qkv.bias[: self.d_model]
-        return split_heads(F.linear(query, self.w_qkv.weight[: self.d_model], bias), self.num_heads)
+        return split_heads(self._part(0, query), self.num_heads)
+
+    def _part(self, number: int, x: Tensor) -> Tensor:
+        """x times the rows of ``w_qkv`` that make queries (0), keys (1) or values (2)."""
+        rows = slice(number * self.d_model, (number + 1) * self.d_model)
+        bias = None if self.w_qkv.bias is None else self.w_qkv.bias[rows]
+        return F.linear(x, self.w_qkv.weight[rows], bias)
 
     @staticmethod
     def _for_heads(mask: Tensor | None, q: Tensor, k: Tensor) -> Tensor | None:

@@ -33,7 +33,7 @@ def sinusoidal(n: int, d_model: int, base: float = 10_000.0, start: int = 0) -> 
 
 
 def shift_matrix(k: float, d_model: int, base: float = 10_000.0) -> Tensor:
-    """``(d_model, d_model)`` matrix M with ``M @ PE[p] == PE[p + k]`` for every p (double precision): one rotation a pair."""
+    """``(d_model, d_model)`` matrix M with ``M @ PE[p] == PE[p + k]`` for every p (double precision): one rotation for each pair."""
     angle = k * frequencies(d_model, base)
     blocks = torch.stack([angle.cos(), angle.sin(), -angle.sin(), angle.cos()], dim=-1).reshape(-1, 2, 2)
     return torch.block_diag(*blocks)
@@ -66,7 +66,7 @@ def offsets(n: int, m: int | None = None) -> Tensor:
 
 
 class RelativeBias(nn.Module):
-    """One learned number a head and offset, offsets clipped to ``±max_distance``: ``forward(n, m)`` -> ``(num_heads, n, m)``.
+    """One learned number for each head and offset, offsets clipped to ``±max_distance``: ``forward(n, m)`` -> ``(num_heads, n, m)``.
 
     The simplest relative scheme; Shaw et al. 2018 (arXiv:1803.02155) clip in the same way but learn vectors.
     """
@@ -108,7 +108,7 @@ def t5_bucket(offset: Tensor, bidirectional: bool = True, num_buckets: int = 32,
 
 
 class T5Bias(nn.Module):
-    """One learned number a head and bucket: ``forward(n, m)`` -> ``(num_heads, n, m)``."""
+    """One learned number for each head and bucket: ``forward(n, m)`` -> ``(num_heads, n, m)``."""
 
     def __init__(self, num_heads: int, bidirectional: bool = True, num_buckets: int = 32, max_distance: int = 128):
         super().__init__()

@@ -21,8 +21,8 @@ _HEADS = re.compile(r"cls\.|classifier\.|qa_outputs\.|embeddings\.position_ids$"
 _PLACES = [("embeddings.word_embeddings", "embeddings.token"), ("embeddings.position_embeddings", "embeddings.position"),
            ("embeddings.token_type_embeddings", "embeddings.segment"), ("embeddings.LayerNorm", "embeddings.norm"),
            ("encoder.layer.", "encoder.blocks."), ("attention.output.dense", "attention.w_o"),
-           ("attention.output.LayerNorm", "around_attention.norm"), ("intermediate.dense", "feed_forward.w_1"),
-           ("output.dense", "feed_forward.w_2"), ("output.LayerNorm", "around_feed_forward.norm"), ("pooler.dense", "pooler")]
+           ("attention.output.LayerNorm", "norm_1"), ("intermediate.dense", "feed_forward.w_1"),
+           ("output.dense", "feed_forward.w_2"), ("output.LayerNorm", "norm_2"), ("pooler.dense", "pooler")]
 
 
 def installed() -> Path | None:

@@ -12,13 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .dropout import dropout
 from .feedforward import FeedForward, GatedFeedForward
 from .multihead import MultiHeadAttention, head_dim
 from .norms import make_norm
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
     """Sizes and choices shared by all blocks of a stack; ValueError, with the numbers, for impossible ones.
 
@@ -50,23 +49,6 @@ class TransformerConfig:
             raise ValueError(f"norm_place={self.norm_place!r} is unknown; choose 'pre', 'post' or 'sandwich'")
 
 
-class AddNorm(nn.Module):
-    """A way around a sublayer, with dropout and one norm (two for "sandwich"): ``forward(x, sublayer)``, shape kept."""
-
-    def __init__(self, config: TransformerConfig):
-        super().__init__()
-        self.place, self.rate = config.norm_place, config.dropout
-        self.norm = make_norm(config.norm, config.d_model, config.norm_eps)
-        self.after = make_norm(config.norm, config.d_model, config.norm_eps) if self.place == "sandwich" else None
-
-    def forward(self, x: Tensor, sublayer) -> Tensor:
-        branch = sublayer(x if self.place == "post" else self.norm(x))
-        branch = dropout(branch, self.rate, self.training)
-        if self.place == "post":
-            return self.norm(x + branch)
-        return x + (branch if self.after is None else self.after(branch))
-
-
 def feed_forward(config: TransformerConfig) -> nn.Module:
     """The feed-forward network a configuration asks for."""
     kind = GatedFeedForward if config.gated else FeedForward
@@ -74,20 +56,26 @@ def feed_forward(config: TransformerConfig) -> nn.Module:
 
 
 class EncoderBlock(nn.Module):
-    """Self-attention and feed-forward, each in an ``AddNorm``: ``(batch, n, d_model)`` -> the same shape.
+    """Self-attention, then feed-forward, each with a way around it and a norm: ``(batch, n, d_model)`` -> the same shape.
 
     ``mask``: broadcastable to ``(batch, n, n)``, or ``(batch, num_heads, n, n)``.
     """
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
+        self.norm_place = config.norm_place
         self.attention = MultiHeadAttention(config.d_model, config.num_heads, config.bias, config.dropout)
         self.feed_forward = feed_forward(config)
-        self.around_attention, self.around_feed_forward = AddNorm(config), AddNorm(config)
+        self.norm_1, self.norm_2 = norm(config), norm(config)
+        self.after_1, self.after_2 = norm_after(config), norm_after(config)
+        self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        x = self.around_attention(x, lambda h: self.attention(h, mask=mask))
-        return self.around_feed_forward(x, self.feed_forward)
+        if self.norm_place == "post":
+            x = self.norm_1(x + self.dropout(self.attention(x, mask=mask)))
+            return self.norm_2(x + self.dropout(self.feed_forward(x)))
+        x = x + self.after_1(self.dropout(self.attention(self.norm_1(x), mask=mask)))
+        return x + self.after_2(self.dropout(self.feed_forward(self.norm_2(x))))
 
     @classmethod
     def from_torch(cls, other: nn.TransformerEncoderLayer) -> EncoderBlock:
@@ -96,8 +84,8 @@ class EncoderBlock(nn.Module):
         block.attention = MultiHeadAttention.from_torch(other.self_attn)
         copy_into(block.feed_forward.w_1, other.linear1)
         copy_into(block.feed_forward.w_2, other.linear2)
-        copy_into(block.around_attention.norm, other.norm1)
-        copy_into(block.around_feed_forward.norm, other.norm2)
+        copy_into(block.norm_1, other.norm1)
+        copy_into(block.norm_2, other.norm2)
         return block.to(other.linear1.weight).train(other.training)
 
 
@@ -124,9 +112,19 @@ class Encoder(nn.Module):
         return stack.train(other.training)
 
 
+def norm(config: TransformerConfig) -> nn.Module:
+    """One norm of the configured kind."""
+    return make_norm(config.norm, config.d_model, config.norm_eps)
+
+
+def norm_after(config: TransformerConfig) -> nn.Module:
+    """The norm at the end of a branch: only "sandwich" has one."""
+    return norm(config) if config.norm_place == "sandwich" else nn.Identity()
+
+
 def final_norm(config: TransformerConfig) -> nn.Module:
     """The norm that closes a stack: nothing after post-norm blocks, which end with their own."""
-    return nn.Identity() if config.norm_place == "post" else make_norm(config.norm, config.d_model, config.norm_eps)
+    return nn.Identity() if config.norm_place == "post" else norm(config)
 
 
 def config_of(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> TransformerConfig:
@@ -139,9 +137,10 @@ def config_of(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) ->
     if not layer.self_attn.batch_first:
         raise ValueError("the layer is not batch first; build it with batch_first=True")
     attention = layer.self_attn
-    return TransformerConfig(attention.embed_dim, attention.num_heads, layer.linear1.out_features, 1, layer.dropout.p, name,
-                             norm_eps=layer.norm1.eps, norm_place="pre" if layer.norm_first else "post",
-                             bias=layer.linear1.bias is not None)
+    return TransformerConfig(
+        d_model=attention.embed_dim, num_heads=attention.num_heads, d_ff=layer.linear1.out_features, num_layers=1,
+        dropout=layer.dropout.p, activation=name, norm_eps=layer.norm1.eps, norm_place="pre" if layer.norm_first else "post",
+        bias=layer.linear1.bias is not None)
 
 
 @torch.no_grad()

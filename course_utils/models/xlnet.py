@@ -13,12 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .bert import initialise
-from .dropout import dropout
-from .gpt import cross_entropy
 from .transformer import EncoderBlock, TransformerConfig
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class XLNetConfig:
     """Sizes of an XLNet, those of its base model by default."""
 
@@ -37,8 +35,8 @@ class XLNetConfig:
 
     def body(self) -> TransformerConfig:
         """The stack inside: post-norm blocks, as BERT's."""
-        return TransformerConfig(self.d_model, self.num_heads, 4 * self.d_model, self.num_layers, self.dropout, "gelu",
-                                 norm_eps=self.norm_eps, drop_hidden=False)
+        return TransformerConfig(d_model=self.d_model, num_heads=self.num_heads, d_ff=4 * self.d_model, num_layers=self.num_layers,
+                                 dropout=self.dropout, activation="gelu", norm_eps=self.norm_eps, drop_hidden=False)
 
 
 def permutation_masks(orders: Tensor) -> tuple[Tensor, Tensor]:
@@ -59,8 +57,9 @@ class TwoStreamBlock(EncoderBlock):
 
     def streams(self, h: Tensor, g: Tensor, content: Tensor, query: Tensor) -> tuple[Tensor, Tensor]:
         """Content h and query stream g, ``(batch, n, d_model)``, with their masks -> both, one block later."""
-        after = self.around_attention(g, lambda q: self.attention(q, h, mask=query))
-        return self(h, content), self.around_feed_forward(after, self.feed_forward)
+        g = self.norm_1(g + self.dropout(self.attention(g, h, mask=query)))
+        g = self.norm_2(g + self.dropout(self.feed_forward(g)))
+        return self(h, content), g
 
 
 class XLNet(nn.Module):
@@ -109,7 +108,7 @@ class XLNet(nn.Module):
         """Content ``(batch, n, d_model)`` plus positions, normalised."""
         if ids.dim() != 2 or not 0 < ids.shape[1] <= self.config.max_len:
             raise ValueError(f"ids of shape {tuple(ids.shape)}; expected (batch, n) with n from 1 to max_len={self.config.max_len}")
-        return dropout(self.norm(content + self.position.weight[: ids.shape[1]]), self.config.dropout, self.training)
+        return F.dropout(self.norm(content + self.position.weight[: ids.shape[1]]), self.config.dropout, self.training)
 
     def loss(self, ids: Tensor, orders: Tensor, predict: int | None = None) -> Tensor:
         """Mean nats of the tokens at the last ``predict`` places of every order (None: of all n)."""
@@ -120,7 +119,7 @@ class XLNet(nn.Module):
             raise ValueError(f"orders of shape {tuple(orders.shape)} do not fit ids of shape {tuple(ids.shape)}")
         chosen = orders[:, n - predict if predict else 0:]  # (batch, predict)
         g = self.look(ids, *permutation_masks(orders), chosen)[1]
-        return cross_entropy(F.linear(g, self.token.weight).flatten(0, 1), ids.gather(1, chosen).flatten())
+        return F.cross_entropy(F.linear(g, self.token.weight).flatten(0, 1), ids.gather(1, chosen).flatten())
 
 
 def random_orders(batch: int, n: int, generator: torch.Generator | None = None) -> Tensor:

@@ -129,7 +129,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(argv)
     corpus = read_corpus(2_000, docstrings=True)
-    config = BertConfig(len(corpus.tokenizer), 128, 4, 512, 2, 64, dropout=0.0, init_std=0.06)
+    config = BertConfig(
+        vocab_size=len(corpus.tokenizer), d_model=128, num_heads=4, d_ff=512, num_layers=2, max_len=64,
+        dropout=0.0, init_std=0.06)
     model, _ = pretrain(corpus, config, options.steps, seed=options.seed)
     save(model, corpus.tokenizer)
     print(score(load_mini_bert()[0], corpus), f"{FILE.name}: {FILE.stat().st_size / 1e6:.2f} MB")

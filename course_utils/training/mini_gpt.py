@@ -118,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     corpus = read_corpus(docstrings=True)
     tokenizer = ByteBPE.train(corpus.training, 1_024)
-    config = GPTConfig(len(tokenizer), 120, 4, 3, 128, dropout=0.0)
+    config = GPTConfig(vocab_size=len(tokenizer), d_model=120, num_heads=4, num_layers=3, max_len=128, dropout=0.0)
     model, _ = pretrain(as_stream(tokenizer, corpus.training), config, options.steps, seed=options.seed)
     save(model, tokenizer)
     reached = bits_per_character(load_mini_gpt()[0], as_stream(tokenizer, corpus.held_out), corpus.held_out)

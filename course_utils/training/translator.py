@@ -53,8 +53,9 @@ def train(width: int = 64, steps: int = 600, seed: int = 0, lr: float = 4e-3) ->
     pairs = number_pairs(split_numbers()[0], ("en", "de"))
     source, target = (Vocabulary([sorted({token for pair in pairs for token in pair[side]})]) for side in (0, 1))
     torch.manual_seed(seed)
-    config = TranslatorConfig(width, 4, 4 * width, 2, 0.0, norm_place="pre", source_vocab=len(source), target_vocab=len(target),
-                              max_len=MAX_LEN, tie="output")
+    config = TranslatorConfig(
+        d_model=width, num_heads=4, d_ff=4 * width, num_layers=2, dropout=0.0, norm_place="pre",
+        source_vocab=len(source), target_vocab=len(target), max_len=MAX_LEN, tie="output")
     model, generator = Translator(config), torch.Generator().manual_seed(seed)
     sources, targets = encode_pairs(pairs, source, target)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from torch import Tensor, nn
 
-from ..bert import Bert, BertConfig, Embeddings, initialise
+from ..bert import Bert, BertConfig, BertEmbeddings, initialise
 
 
 class NarrowEmbeddings(nn.Module):
@@ -19,7 +19,7 @@ class NarrowEmbeddings(nn.Module):
         super().__init__()
         if not 0 < narrow <= config.d_model:
             raise ValueError(f"narrow={narrow} must lie in 1 to d_model={config.d_model}")
-        self.narrow = Embeddings(replace(config, d_model=narrow, num_heads=1))
+        self.narrow = BertEmbeddings(replace(config, d_model=narrow, num_heads=1))
         self.widen = nn.Linear(narrow, config.d_model)
 
     def forward(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:

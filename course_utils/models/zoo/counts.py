@@ -35,7 +35,7 @@ def electra(d: int, layers: int, d_ff: int, narrow: int, vocab: int = 30_522) ->
 
 
 def deberta(d: int = 768, layers: int = 12, d_ff: int = 3_072, vocab: int = 50_265, distances: int = 512) -> int:
-    """DeBERTa: no table of absolute positions; one of ``2 · distances`` relative ones, projected to a query and a key a layer."""
+    """DeBERTa: no table of absolute positions; one of ``2 · distances`` relative ones, projected to a query and a key in each layer."""
     attention = linear(d, 3 * d, False) + 2 * d + linear(d, d, False) + linear(d, d) + linear(d, d)  # q, k, v; two for positions; output
     return vocab * d + 2 * d + 2 * distances * d + layers * (attention + linear(d, d_ff) + linear(d_ff, d) + 4 * d)
 
@@ -56,7 +56,7 @@ def gpt_neo(d: int, layers: int, vocab: int = 50_257, positions: int = 2_048) ->
 
 
 def gpt_j(d: int = 4_096, layers: int = 28, vocab: int = 50_400) -> int:
-    """GPT-J: rotary positions, one LayerNorm a block, no biases in attention, an output layer of its own."""
+    """GPT-J: rotary positions, one LayerNorm in each block, no biases in attention, an output layer of its own."""
     return vocab * d + layers * (4 * d * d + linear(d, 4 * d) + linear(4 * d, d) + 2 * d) + 2 * d + linear(d, vocab)
 
 

@@ -37,7 +37,8 @@ class DisentangledAttention(nn.Module):
             raise ValueError(f"d_model={d_model} is not divisible by num_heads={num_heads}")
         self.num_heads, self.largest = num_heads, largest
         self.w_qkv, self.w_o = nn.Linear(d_model, 3 * d_model), nn.Linear(d_model, d_model)
-        self.distance = nn.Parameter(0.02 * torch.randn(2 * largest, d_model))
+        self.distance = nn.Parameter(torch.empty(2 * largest, d_model))
+        nn.init.normal_(self.distance, std=0.02)
         self.w_distance = nn.Linear(d_model, 2 * d_model, bias=False)  # rows: queries, then keys of the distances
 
     def scores(self, x: Tensor) -> Tensor:

@@ -21,11 +21,11 @@ class LocalBlock(GPTBlock):
         super().__init__(config)
         self.window = window
 
-    def forward(self, x: Tensor, cache: KeyValueCache | None = None) -> Tensor:
+    def attend(self, x: Tensor, cache: KeyValueCache | None) -> Tensor:
+        """Every token looks at the window that ends with it."""
         seen = len(cache) if cache is not None else 0
         mask = sliding_window_mask(x.shape[1], self.window, seen + x.shape[1], device=x.device)
-        x = self.around_attention(x, lambda h: self.attention(h, mask=mask, cache=cache))
-        return self.around_feed_forward(x, self.feed_forward)
+        return self.attention(x, mask=mask, cache=cache)
 
 
 class ParallelBlock(GPTBlock):
@@ -33,10 +33,11 @@ class ParallelBlock(GPTBlock):
 
     def __init__(self, config: TransformerConfig):
         super().__init__(config)
-        del self.around_feed_forward  # the second norm
+        del self.norm_2
 
     def forward(self, x: Tensor, cache: KeyValueCache | None = None) -> Tensor:
-        return self.around_attention(x, lambda h: self.attention(h, causal=True, cache=cache) + self.feed_forward(h))
+        h = self.norm_1(x)
+        return x + self.dropout(self.attend(h, cache) + self.feed_forward(h))
 
 
 def relative(config: GPTConfig, kind: str, window: int = 16) -> GPT:

@@ -48,7 +48,7 @@ class Elmo(nn.Module):
 
 
 class ScalarMix(nn.Module):
-    """ELMo's features: ``gamma · Σ s_j h_j`` with weights s that are a softmax, one number a layer; the only part a task trains."""
+    """ELMo's features: ``gamma · Σ s_j h_j`` with weights s that are a softmax, one number for each layer; the only part a task trains."""
 
     def __init__(self, count: int):
         super().__init__()

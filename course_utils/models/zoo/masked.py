@@ -53,7 +53,9 @@ class Deberta(Bert):
         for block in self.encoder.blocks:
             nn.init.normal_(block.attention.distance, std=config.init_std)
         self.embeddings.position.weight.requires_grad_(False).zero_()
-        self.late = nn.Parameter(config.init_std * torch.randn(config.max_len, config.d_model)) if late else None
+        self.late = nn.Parameter(torch.empty(config.max_len, config.d_model)) if late else None
+        if late:
+            nn.init.normal_(self.late, std=config.init_std)
 
     def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
         x = self.embeddings(ids, segments)
