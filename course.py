@@ -162,10 +162,13 @@ def handout(args):
     from course_tools import handout as writer  # standard library only
 
     target = Path(args.directory).resolve()
-    if args.nbgrader:
-        writer.blank_chapters()
-        return run_tool(args, "grading.nbgrader", [target], extras=())
-    writer.write(target)
+    try:
+        if args.nbgrader:
+            writer.blank_chapters(ROOT)
+            return run_tool(args, "grading.nbgrader", [target], extras=())
+        writer.write(target, ROOT)
+    except ValueError as error:
+        raise Problem(str(error)) from None
     print(f"The handout is in {target}\nIn it, a learner starts with:  python course.py lab")
     return 0
 

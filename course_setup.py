@@ -357,7 +357,12 @@ def set_up(extras=(), torch=None, unlocked=False):
         code, output = run_quietly([python, "-m", "venv", "--clear", VENV], "1/4 making .venv")
         if code:
             raise Problem(explain(output, "making .venv"))
-    must_install("2/4 pip", "--upgrade", "pip", *constraints)
+    if unlocked:
+        must_install("2/4 pip", "--upgrade", "pip")
+    else:  # the pip that came with Python may be too old to look into constraints for hashes
+        lines = re.search(r"(?ms)^pip==.*?(?=^    #)", LOCK.read_text(encoding="utf-8")).group()
+        (VENV / "pip.txt").write_text(lines, encoding="ascii")
+        must_install("2/4 pip", "-r", VENV / "pip.txt")
     build = install_torch(torch, constraints)
 
     # What was there before stays: a learner who has fetched an extra keeps it.
