@@ -294,6 +294,16 @@ def must_install(label, *what):
         raise Problem(explain(output, "installing " + label.split(" ", 1)[1]))
 
 
+def install_pip(unlocked=False):
+    """The pip that was tested, in the place of the one that came with Python."""
+    if unlocked:
+        must_install("2/4 pip", "--upgrade", "pip")
+    else:  # the old one may not look into constraints for hashes
+        lines = re.search(r"(?ms)^pip==.*?(?=^    #)", LOCK.read_text(encoding="utf-8")).group()
+        (VENV / "pip.txt").write_text(lines, encoding="ascii")
+        must_install("2/4 pip", "-r", VENV / "pip.txt")
+
+
 def has_gpu():
     """Whether there is an NVIDIA GPU, as far as one can tell without PyTorch."""
     return os.path.exists("/dev/nvidia0") or bool(shutil.which("nvidia-smi"))
@@ -357,12 +367,7 @@ def set_up(extras=(), torch=None, unlocked=False):
         code, output = run_quietly([python, "-m", "venv", "--clear", VENV], "1/4 making .venv")
         if code:
             raise Problem(explain(output, "making .venv"))
-    if unlocked:
-        must_install("2/4 pip", "--upgrade", "pip")
-    else:  # the pip that came with Python may be too old to look into constraints for hashes
-        lines = re.search(r"(?ms)^pip==.*?(?=^    #)", LOCK.read_text(encoding="utf-8")).group()
-        (VENV / "pip.txt").write_text(lines, encoding="ascii")
-        must_install("2/4 pip", "-r", VENV / "pip.txt")
+    install_pip(unlocked)
     build = install_torch(torch, constraints)
 
     # What was there before stays: a learner who has fetched an extra keeps it.
@@ -394,14 +399,22 @@ def mend(broken, constraints):
     lost += f" and {len(broken) - 5} more" if len(broken) > 5 else ""
     print(f"In {VENV} files are missing or damaged: {lost}.\nWhat they belong to is installed again.")
     how = ["--ignore-installed", "--no-deps"]
-    names = ["{}=={}".format(name, stamp["packages"][name]) for name in sorted(broken) if name != "torch"]
+    names = ["{}=={}".format(*item) for item in sorted(stamp["packages"].items()) if item[0] in set(broken) - {"torch", "pip"}]
     try:
+        if "pip" in broken:  # it cannot install itself; Python carries one
+            for path in site_packages().glob("pip*"):
+                shutil.rmtree(str(path), ignore_errors=True)
+            code, output = run_quietly([VENV_PYTHON, "-m", "ensurepip"], "1/1 Python's own pip")
+            if code:
+                raise Problem(explain(output, "restoring pip"))
+            install_pip(not constraints)
         if names:
             must_install("1/1 " + ", ".join(names), *(names + constraints + how))
         if "torch" in broken:
             install_torch(stamp["torch"], constraints, *how)
     except Problem as problem:
+        reason = str(problem).replace("\n" + RESUME, "")
         raise Problem(
-            f"The set-up is broken: {lost}.\n{problem}\nIf that does not help, delete the folder {VENV}\n"
-            "and start again: it is made anew (this needs the internet)."
+            f"The set-up is broken: {lost}.\n{reason}\nStart the same command again when that is mended. If it does not help,\n"
+            f"delete the folder {VENV}: it is made anew (this needs the internet)."
         ) from None

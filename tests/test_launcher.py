@@ -378,8 +378,9 @@ def test_damage_is_mended(damaged, runner, capsys):
 
 def test_damage_that_cannot_be_mended_is_named(damaged, runner):
     runner.answers["install"] = (1, "NewConnectionError")
-    with pytest.raises(damaged.Problem, match="(?s)set-up is broken: numpy .*scipy.*needs the internet.*delete the folder"):
+    with pytest.raises(damaged.Problem, match="(?s)^The set-up is broken: numpy .*scipy.*needs the internet.*delete the folder") as failure:
         damaged.set_up()
+    assert "Nothing is broken" not in str(failure.value)
 
 
 def test_a_damaged_torch_comes_back_as_the_build_it_was(damaged, runner):
@@ -387,6 +388,14 @@ def test_a_damaged_torch_comes_back_as_the_build_it_was(damaged, runner):
     (damaged.site_packages() / "torch/__init__.py").unlink()
     damaged.set_up()
     assert "torch==2.13.0+cpu" in runner.calls[-1] and "--ignore-installed" in runner.calls[-1]
+
+
+def test_a_damaged_pip_comes_back_first(damaged, runner):
+    pretend_installed(damaged, "pip", "26.3", {"pip/__init__.py": "x", "pip/_internal/a.py": "x"})
+    shutil.rmtree(damaged.site_packages() / "pip" / "_internal")
+    damaged.set_up()
+    assert runner.calls[0][1:] == ["-m", "ensurepip"] and not (damaged.site_packages() / "pip").exists()
+    assert runner.calls[1][-2:] == ["-r", str(damaged.VENV / "pip.txt")] and "scipy==1.0" in runner.calls[2]
 
 
 def test_a_damaged_python_makes_the_environment_anew(damaged, runner, monkeypatch):
