@@ -9,7 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOK_FOLDERS = ("chapters", "solutions")
-OF_EVERY_CHAPTER = ("test_exercises.py", "test_notebooks.py", "test_ledger.py", "test_style.py")  # the first two read COURSE_CHAPTERS
+# They restrict themselves to COURSE_CHAPTERS, or are quick.
+OF_EVERY_CHAPTER = ("test_exercises.py", "test_notebooks.py", "test_sources.py", "test_ledger.py", "test_style.py")
 JOBS = 2  # notebooks at a time, one thread each: on two shared cores that is three times as fast as two threads each
 
 

@@ -15,12 +15,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = re.compile(r"(?s)<!-- ways in -->.*?<!-- /ways in -->")
-SETUP = """# Only for Colab: fetch the course, install it, stand where the chapters stand (a few minutes, once a session).
-!git clone -q --depth 1 --branch {branch} https://github.com/{repository} course
-%pip install -q -e course
-import sys
-sys.path.insert(0, "course")
-%cd -q course/chapters"""
+SETUP = """# Only for Colab, once for each session (a few minutes): fetch the course, install what it needs, go to the chapters.
+# If Colab then asks to restart the session, let it, and run this cell again. Files here vanish with the session:
+# download your notebook before you leave.
+import os, sys
+if not os.path.isdir("/content/course"):
+    !git clone -q --depth 1 --branch {branch} https://github.com/{repository} /content/course
+%pip install -q -r /content/course/requirements.txt
+if "/content/course" not in sys.path:
+    sys.path.insert(0, "/content/course")
+%cd -q /content/course/chapters"""
 
 
 def badges(repository: str, branch: str) -> str:

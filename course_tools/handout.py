@@ -1,0 +1,76 @@
+"""What a class receives: the chapters and the package they need, without solutions, tests and tools.
+
+Standard library only: ``python course.py handout`` needs no environment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from pathlib import Path
+
+FOLDERS = ("course_utils", "docs/images", "benchmarks/results")
+FILES = ("course.py", "course_setup.py", "conftest.py", "requirements.txt", "requirements.lock", "environment.yml",
+         "pyproject.toml", "LICENSE", "LICENSE-TEXT", ".gitignore")
+README_CUTS = ("## Teaching with it", "## Where the numbers come from", "## Taking part")
+LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", ".course")
+
+
+def blank_chapters(root: Path) -> list[Path]:
+    """The chapters as they were built. Own notes stay at home; ValueError where an answer is filled in."""
+    found = []
+    for path in sorted((root / "chapters").glob("*.ipynb")):
+        try:
+            notebook = json.loads(path.read_text(encoding="utf-8"))
+            stubs = notebook["metadata"]["course"]["stubs"]
+        except (ValueError, KeyError, TypeError):
+            continue  # not a chapter of the course
+        if path.is_symlink():
+            continue
+        for cell in notebook["cells"]:
+            course = cell["metadata"].get("course", {})
+            text = "".join(cell["source"]).encode("utf-8")
+            if course.get("role") == "answer" and hashlib.sha256(text).hexdigest() != stubs.get(course["exercise"]):
+                raise ValueError(f"chapters/{path.name} holds an answer to exercise {course['exercise']}.\n"
+                                 f"Hand out a fresh copy: move yours away, or take it back with  git checkout chapters/{path.name}")
+        found.append(path)
+    if not found:
+        raise ValueError(f"There is no chapter to hand out in {root / 'chapters'}.")
+    return found
+
+
+def readme(root: Path) -> str:
+    """The README without what a class does not receive."""
+    sections = re.split(r"(?m)^(?=## )", (root / "README.md").read_text(encoding="utf-8"))
+    kept = "".join(part for part in sections if not part.startswith(README_CUTS))
+    return "".join(line for line in kept.splitlines(True) if "`solutions/`" not in line)
+
+
+def write(target: Path, root: Path) -> None:
+    """Fill ``target``, which is new or empty, from the course in ``root``.
+
+    Raises ValueError where it holds something, or lies inside what is handed out.
+    """
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise ValueError(f"{target} is not empty. Name a new or an empty folder.")
+    if any(root / folder in (target, *target.parents) for folder in ("chapters", *FOLDERS)):
+        raise ValueError(f"{target} lies inside what is handed out. Name a folder elsewhere.")
+    chapters = blank_chapters(root)
+    target.mkdir(parents=True, exist_ok=True)
+    try:
+        (target / "chapters").mkdir()
+        for path in chapters:
+            shutil.copy(path, target / "chapters" / path.name)
+        for folder in FOLDERS:
+            if (root / folder).is_dir():
+                shutil.copytree(root / folder, target / folder, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        for name in FILES:
+            if (root / name).is_file():
+                shutil.copy(root / name, target / name)
+        if (root / "README.md").is_file():
+            (target / "README.md").write_text(readme(root), encoding="utf-8")
+    except (OSError, KeyboardInterrupt):
+        shutil.rmtree(target, ignore_errors=True)  # half a hand-out is worse than none
+        raise
