@@ -138,7 +138,7 @@ def test(args):
 def build(args):
     """Turn the sources solutions/*.md into notebooks."""
     author_tools()
-    words = chapter_numbers(args.chapters) + [f"--{name}" for name in ("check", "run", "force") if getattr(args, name)]
+    words = chapter_numbers(args.chapters) + [word for word, asked in (("--check", args.check), ("--run", args.fresh), ("--force", args.force)) if asked]
     return run_tool(args, "authoring.build", words)
 
 
@@ -220,7 +220,7 @@ def make_parser():
     sub = add(build)
     sub.add_argument("chapters", nargs="*", metavar="NN", help="only these chapters: 03 08a")
     sub.add_argument("--check", action="store_true", help="only say what is out of date")
-    sub.add_argument("--run", action="store_true", help="with --check: run the notebooks and compare their text, too")
+    sub.add_argument("--run", dest="fresh", action="store_true", help="with --check: run the notebooks and compare their text, too")
     sub.add_argument("--force", action="store_true", help="execute even what has not changed")
     sub = add(book)
     sub.add_argument("--out", metavar="DIR", help="a new or empty folder; without it, _build/book")

@@ -220,9 +220,9 @@ def test_an_exercise_is_named_once(tmp_path: Path) -> None:
     assert [cell.source(kind) for cell in chapter.cells for kind in (SOLUTION, CHAPTER) if "Exercise 03.1" in cell.source(kind)] == [
         "### Exercise 03.1 ★ Double (2 minutes)"
     ] * 2
-    with pytest.raises(SourceError, match=r"03_tiny.md:25: write '### Exercise 03.1' alone"):
+    with pytest.raises(SourceError, match=r"03_tiny.md:24: write '### Exercise 03.1' alone"):
         read_chapter(write(tmp_path, TEXT.replace("## Exercise\n", "### Exercise 03.1 ★ Double\n")))
-    with pytest.raises(SourceError, match=r"03_tiny.md:25: .*no exercise '99.1'"):
+    with pytest.raises(SourceError, match=r"03_tiny.md:24: .*no exercise '99.1'"):
         read_chapter(write(tmp_path, TEXT.replace("## Exercise\n", "### Exercise 99.1\n")))
 
 

@@ -576,6 +576,8 @@ def test_exit_code_is_that_of_pytest(course, started, planned, monkeypatch, code
 def test_build_passes_its_arguments_on(course, started):
     assert course.main(["build", "3", "--check"]) == 0
     assert started[0][1:-1] == ["-m", "course_tools.authoring.build", "03", "--check"]
+    course.main(["build", "--check", "--run"])
+    assert started[1][1:-1] == ["-m", "course_tools.authoring.build", "--check", "--run"]
 
 
 @pytest.mark.parametrize(("words", "seen"), [

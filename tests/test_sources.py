@@ -6,11 +6,11 @@ import ast
 import os
 
 import pytest
-from course_utils.paths import ROOT
 
 from course_tools.authoring.ledger import find_sources
 from course_tools.authoring.source import CHAPTER, SOLUTION, Chapter, read_chapter
 from course_utils.checks.engine import catalogue
+from course_utils.paths import ROOT
 
 ONLY = [number for number in os.environ.get("COURSE_CHAPTERS", "").split(",") if number]
 SOURCES = {number: path for number, path in find_sources(ROOT).items() if not ONLY or number in ONLY}
