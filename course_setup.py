@@ -25,8 +25,8 @@ LOCK = ROOT / "requirements.lock"
 
 OLDEST_PYTHON = (3, 11)
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-CUDA_SIZE = "2.7 GB to download, 7 GB on the disk"
-CUDA_ROOM = 10e9  # bytes free while it is installed
+CUDA_SIZE = "2.7 GB to download, 5 GB on the disk"
+CUDA_ROOM = 9e9  # bytes free while it is installed
 
 
 class Problem(Exception):

@@ -62,7 +62,8 @@ def test_a_list_that_went_on_alone_is_noticed(line):
 def test_a_system_without_a_wheel_is_noticed():
     pin = next(pin for pin in PINS if pin.name == "markupsafe")
     poorer = lock.Pin(pin.name, pin.version, "", {name: value for name, value in pin.wheels.items() if "win_amd64" not in name})
-    assert lock.missing_wheels([poorer]) == [f"markupsafe {pin.version} has no wheel for Windows amd64, Python 3.{n}" for n in range(11, 15)]
+    lost = [f"markupsafe {pin.version} has no wheel for Windows amd64, Python 3.{minor}" for minor in range(11, 15)]
+    assert lock.missing_wheels([poorer]) == lost
     assert len(lock.missing_wheels([lock.Pin("docopt", "0.6.2", "", {})])) == 16
 
 

@@ -1,13 +1,17 @@
-"""Files that other places expect (Binder, Colab, Codespaces): prepared, and in step with requirements.txt."""
+"""Files that other places expect (Binder, Colab, Codespaces, GitHub): prepared, and in step with requirements.txt."""
 
 import importlib.util
 import json
 import os
 import re
+import shlex
 from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
+
+from course_tools import lock
 
 ROOT = Path(__file__).resolve().parents[1]
 PIN = re.search(r"(?m)^torch==([\w.]+)", (ROOT / "requirements.txt").read_text("utf-8")).group(1)
@@ -67,3 +71,45 @@ def test_publishing_refuses_what_is_no_repository_and_a_readme_without_marks(pub
 
 def test_the_readme_has_a_place_for_badges(publish):
     assert len(publish.BLOCK.findall((ROOT / "README.md").read_text("utf-8"))) == 1
+
+
+# ------------------------------------------------------------------------------------- GitHub's workflows
+
+WORKFLOWS = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in (ROOT / ".github" / "workflows").glob("*.yml")}
+OF_GITHUB = ("sudo apt-get install -y bubblewrap", 'gh release create "$GITHUB_REF_NAME" ')  # never run where the course was made
+
+
+def commands(workflow):
+    """{command: the condition of its step}, line by line."""
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    return {line: step.get("if", "") for step in steps for line in step.get("run", "").splitlines()}
+
+
+@pytest.mark.parametrize("name", ["tests", "book", "release"])
+def test_the_launcher_takes_every_command_of_the_workflows(name):
+    spec = importlib.util.spec_from_file_location("launcher", ROOT / "course.py")
+    launcher = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(launcher)
+    ours = [shlex.split(line) for line in commands(WORKFLOWS[name]) if not line.startswith(OF_GITHUB)]
+    assert ours and all(words[0] == "python" for words in ours)
+    for words in ours:
+        assert words[1:3] == ["-m", "zipfile"] or words[1] == "course.py" and launcher.parse(words[2:]).run, words
+    with pytest.raises(SystemExit):
+        launcher.parse(["test", "--unlock-me"])
+
+
+def test_the_workflow_tests_what_the_lock_promises():
+    matrix = WORKFLOWS["tests"]["jobs"]["test"]["strategy"]["matrix"]
+    assert matrix["python"] == ["{}.{}".format(*python) for python in (lock.PYTHONS[0], lock.PYTHONS[-1])]
+    assert {system.split("-")[0] for system in matrix["system"]} == {"ubuntu", "macos", "windows"}
+    run = commands(WORKFLOWS["tests"])
+    assert run["python course.py test"] == "github.event_name != 'schedule'"
+    assert run["python course.py test --unlocked"] == "github.event_name == 'schedule'"
+    assert {"push", "schedule"} <= set(WORKFLOWS["tests"][True])  # YAML reads the word "on" as true
+
+
+def test_a_release_carries_the_hand_out_and_the_pdf():
+    run = list(commands(WORKFLOWS["release"]))
+    assert "python course.py handout attention-course" in run
+    assert "python -m zipfile -c attention-course.zip attention-course" in run
+    assert run[-1].startswith('gh release create "$GITHUB_REF_NAME" attention-course.zip _book/course.pdf')
