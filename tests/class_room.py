@@ -61,8 +61,11 @@ sys.modules["teacher"].__path__ = []
 
 def from_teacher(sources: dict[str, str], last: str) -> str:
     """A cell that holds the modules ``sources`` as ``teacher.NAME`` and ends with ``last``: the sandbox has none of them."""
-    plain = {name: text.replace("from ..common import", "from teacher.shared import").replace("from ...", "from course_utils.").replace("from . import", "from teacher import")
-             .replace("from .", "from teacher.") for name, text in sources.items()}
+    changes = (("from ..common import", "from teacher.shared import"), ("from ...", "from course_utils."),
+               ("from . import", "from teacher import"), ("from .", "from teacher."))
+    plain = dict(sources)
+    for old, new in changes:
+        plain = {name: text.replace(old, new) for name, text in plain.items()}
     return TEACHER.format(sources=plain, last=last)
 
 

@@ -6,12 +6,20 @@ twin is rejected and named, a blank is "not attempted", an exception is shown wi
 
 import os
 import re
+import sys
+import types
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
 
 import pytest
 import torch
 from right_answers import ANSWERS
 
 from course_utils.checks.engine import catalogue, examine
+from course_utils.checks.judge import expected_of
+
+SOURCES = sorted((Path(__file__).parents[1] / "solutions").glob("*.md"))
 
 ONLY = [c for c in os.environ.get("COURSE_CHAPTERS", "").split(",") if c]
 EXERCISES = [e for e in catalogue() if not ONLY or e.id.split(".")[0] in ONLY]
@@ -43,10 +51,16 @@ def test_every_twin_is_rejected_and_named(exercise, twin):
     for seed in SEEDS:
         result = examine(exercise, twin.answer, seed)
         assert not result.passed and result.points < result.possible, f"{twin.name} passed"
-        assert result.mistake == twin.name, f"{twin.name} was taken for {result.mistake!r}:\n{result}"
+        lost = f"It loses the parts {', '.join(lost_parts(exercise, result))}."
+        assert result.mistake == twin.name, f"{twin.name} was taken for {result.mistake!r}. {lost}\n{result}"
         assert result.hint == twin.hint
         assert (result.stage == "not attempted") == twin.untouched
         assert result.use is exercise.reference
+
+
+def lost_parts(exercise, result) -> list[str]:
+    """Parts of which an answer has lost points."""
+    return [part for part, points in result.earned.items() if points < exercise.parts[part]]
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
@@ -115,12 +129,103 @@ def test_every_part_bites(exercise):
     lost = set()
     for twin in exercise.twins:
         result = examine(exercise, twin.answer, 8)
-        lost |= {part for part, points in result.earned.items() if points < exercise.parts[part]}
+        lost |= set(lost_parts(exercise, result))
     assert lost == set(exercise.parts), f"nothing loses {set(exercise.parts) - lost}"
 
 
+@pytest.mark.parametrize("exercise", [e for e in EXERCISES if e.kind != "value"], ids=lambda e: e.id)
+def test_oracles_can_be_differentiated(exercise):
+    """Where gradients are compared the oracle must have one; else the panel blames answers that are right."""
+    for case in [case for case in exercise.cases((4,)) if case.gradients and case.rejects is None]:
+        expected_of(exercise, case)
+
+
+def test_an_oracle_that_cuts_the_graph_is_an_error():
+    from course_utils.checks.exercise import Case, Exercise
+
+    case = Case("one row", {"x": torch.ones(3)}, gradients=("x",))
+    exercise = Exercise(id="99.1", title="Double", name="double", signature="double(x)", kind="function", reference=lambda x: 2 * x,
+                        oracle=lambda x: torch.tensor([2 * number for number in x.tolist()]), draw=lambda seed: [case], twins=())
+    with pytest.raises(ValueError, match=r"exercise 99.1, case 'one row': gradients by x are asked for, but the oracle"):
+        examine(exercise, exercise.reference)
+
+
+# ---- what is typed in two places -----------------------------------------------------------------------------
+
+def in_sources(pattern: str) -> list[tuple[str, str, str]]:
+    """Matches in the chapters' sources, with the chapter's number: (chapter, group 1, group 2)."""
+    found = [(path.name.split("_")[0], *match.groups()) for path in SOURCES
+             for match in re.finditer(pattern, path.read_text(encoding="utf-8"), re.M)]
+    return [row for row in found if not ONLY or row[0] in ONLY]
+
+
+def test_the_panel_names_what_the_check_cell_passes():
+    names = {exercise.id: exercise.name for exercise in EXERCISES}
+    passed = {exercise: name for _, exercise, name in in_sources(r'^\w+ = check\("([\w.]+)", (\w+)\)')}
+    assert passed == names
+
+
+def test_every_heading_is_bare():
+    """Title, stars and minutes stand in the Exercise alone; `build` writes them into the heading."""
+    headings = in_sources(r"^### Exercise (\S+)(.*)$")
+    assert [exercise for _, exercise, _ in headings] == [exercise.id for exercise in EXERCISES]
+    assert {more for *_, more in headings} == {""}
+    for exercise in EXERCISES:
+        assert re.fullmatch(rf"Exercise {exercise.id} ★+ \S.* \(\d+ minutes\)", exercise.heading)
+
+
+def words_of(answer) -> Iterator[str]:
+    """The words that choose a twin's mistake: ``partial(f, how="after")``, or what the ``__init__`` of a made class closes over."""
+    if isinstance(answer, partial):
+        yield from (word for word in answer.keywords.values() if isinstance(word, str))
+    elif isinstance(answer, type):
+        for method in [value for value in vars(answer).values() if isinstance(value, types.FunctionType)]:
+            for cell in method.__closure__ or ():
+                words = cell.cell_contents if isinstance(cell.cell_contents, tuple) else (cell.cell_contents,)
+                yield from (word for word in words if isinstance(word, str))
+
+
+def words_known_to(code, seen: set) -> Iterator[str]:
+    """Strings in a function or class of the exercises, and in what it calls there: those a switch can compare with."""
+    if isinstance(code, str):
+        yield code
+    elif isinstance(code, (tuple, list, frozenset, set)):
+        for item in code:
+            yield from words_known_to(item, seen)
+    elif isinstance(code, dict):
+        yield from words_known_to(list(code), seen)
+    elif id(code) not in seen:
+        seen.add(id(code))
+        if isinstance(code, type):
+            for owner in code.__mro__:
+                if owner.__module__.startswith("course_utils.exercises"):
+                    yield from words_known_to(list(vars(owner).values()), seen)
+        elif isinstance(code, types.FunctionType) and code.__module__.startswith("course_utils.exercises"):
+            yield from words_known_to(code.__code__.co_consts, seen)
+            for inner in [code.__code__, *(c for c in code.__code__.co_consts if isinstance(c, types.CodeType))]:
+                yield from words_known_to([inner.co_consts, *(code.__globals__.get(name) for name in inner.co_names)], seen)
+        elif isinstance(code, types.CodeType):
+            yield from words_known_to(code.co_consts, seen)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
+def test_no_twin_is_misspelt(exercise):
+    """A switch lets words pass that it does not know (``how="aftre"`` would be right): each word must stand in the code it chooses in."""
+    for twin in exercise.twins:
+        known = set(words_known_to(twin.answer.func if isinstance(twin.answer, partial) else twin.answer, set()))
+        for word in words_of(twin.answer):
+            assert word in known or set(word.split(", ")) <= known, f"{exercise.id}, {twin.name}: no code compares with {word!r}"
+
+
+def test_a_misspelt_word_is_found():
+    from course_utils.exercises.ch03.attend import ATTENTION, _attend
+
+    known = set(words_known_to(_attend, set()))
+    assert {word for twin in ATTENTION.twins for word in words_of(twin.answer)} <= known
+    assert "aftre" not in known
+
+
 def test_catalogue_is_rich_enough():
-    assert len({e.id for e in EXERCISES}) == len(EXERCISES)
     for exercise in EXERCISES:
         assert len(exercise.twins) >= 4, f"{exercise.id} knows only {len(exercise.twins)} misconceptions"
         assert 1 <= exercise.stars <= 3 and exercise.minutes > 0 and exercise.signature and exercise.title
@@ -144,3 +249,9 @@ def test_hints_are_prose():
         for twin in exercise.twins:
             assert len(twin.hint.split()) >= 8, f"{exercise.id}, {twin.name}: the hint is too short to help"
             assert not re.search(r"\b(torch|F|np|nn)\.\w+\(|[^=<>]=[^=]|@|\bdim=", twin.hint), f"{exercise.id}: {twin.hint}"
+
+
+if __name__ == "__main__":  # python tests/test_exercises.py 03: the parts that each twin loses; more than one deserves a look
+    for exercise in [e for e in catalogue() if e.id.split(".")[0] in sys.argv[1:]]:
+        for twin in exercise.twins:
+            print(f"{exercise.id}  {twin.name}: {', '.join(lost_parts(exercise, examine(exercise, twin.answer, 8)))}")

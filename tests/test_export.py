@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -87,3 +90,17 @@ def test_the_command(chapters, tmp_path, monkeypatch, capsys):
     assert handing_in.main(["--name", "Ada L"]) == 0
     said = capsys.readouterr().out
     assert "01_kernel_regression: 01.1" in said and "1 answers of Ada L" in said and (tmp_path / "answers_Ada_L.zip").exists()
+
+
+def test_python_alone_is_enough(tmp_path):
+    """A learner hands in with the system's Python, which has no library of ours."""
+    shutil.copytree(ROOT / "course_utils", tmp_path / "course_utils", ignore=shutil.ignore_patterns("__pycache__", "exercises", "text"))
+    shutil.copy(ROOT / "course.py", tmp_path)
+    (tmp_path / "chapters").mkdir()
+    path = shutil.copy(ROOT / "chapters" / "03_self_attention.ipynb", tmp_path / "chapters")
+    answer(Path(path), "03.2")
+    env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    for given, works in ((["-c", "import torch"], False), (["-m", "course_utils.export", "in.zip", "--name", "Ada"], True)):
+        done = subprocess.run([sys.executable, "-S", *given], cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert (done.returncode == 0) == works, done.stderr
+    assert zipfile.ZipFile(tmp_path / "in.zip").namelist() == ["Ada/03_self_attention.ipynb"]

@@ -1,4 +1,4 @@
-"""What instructors do on the day: typing errors, folders in use, exports of Canvas and Moodle; and walls that only a class tests."""
+"""What instructors do on the day: typing errors, folders in use, exports of Canvas and Moodle; and what of the sandbox a class tests."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
 import zipfile
+from pathlib import Path
 
 import pytest
 from class_room import RIGHT, ROOT, WRONG, cell, notebook, with_answer
 
+from course_tools.grading import run
 from course_tools.grading.__main__ import chapters, main
 from course_tools.grading.collect import collect
 from course_tools.grading.marks import Limits, exercises_of, grade_notebook
 from course_tools.grading.run import Book
-from course_tools.grading.sandbox import Sandbox, why_not
+from course_tools.grading.sandbox import Sandbox, command, copies_of_the_course, why_not
 from course_tools.grading.settings import load_settings
 
 needs_walls = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
@@ -166,7 +169,7 @@ def test_tables_that_canvas_and_moodle_import(tmp_path, capsys):
     assert "<b>0</b> of 4 points" in page.read_text(encoding="utf-8")
 
 
-# ---- walls ---------------------------------------------------------------------------------------------------
+# ---- the sandbox -----------------------------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")
 def box():
@@ -208,11 +211,14 @@ for top in {tops!r}:
     for place, folders, files in os.walk(top):
         found += [os.path.join(place, f) for f in files if {secret!r} in open(os.path.join(place, f), "rb").read().decode("latin-1")]
 sys.path[:0] = {tops!r}
-try:
-    import course_utils.exercises.ch01
-    found.append("imported")
-except ImportError:
-    pass
+import importlib
+for name in ("course_utils.exercises.ch01", "course_utils.exercises.ch03.attend", "course_utils.checks.judge", "course_utils.checks.lookup",
+             "course_tools.grading.marks", "course_tools.authoring.build"):
+    try:
+        importlib.import_module(name)
+        found.append(name)
+    except ImportError:
+        pass
 assert not found, found
 raise LookupError("searched " + str([os.path.exists(top) for top in {tops!r}]))
 '''
@@ -225,9 +231,11 @@ def test_oracles_of_an_installed_package_are_not_inside(tmp_path, kind):
     site = tmp_path / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
     place = tmp_path / "elsewhere" if kind == "editable" else site
     graded_from = ROOT if kind == "a second copy" else place
-    shutil.copytree(ROOT / "course_utils", place / "course_utils", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("course_utils", "course_tools"):
+        shutil.copytree(ROOT / package, place / package, ignore=shutil.ignore_patterns("__pycache__"))
     site.mkdir(parents=True, exist_ok=True)
-    for path in place.glob("course_utils/exercises/ch01/*.py"):
+    secrets = ("course_utils/checks/judge.py", "course_tools/grading/marks.py")
+    for path in (*place.glob("course_utils/exercises/ch01/*.py"), *(place / secret for secret in secrets)):
         path.write_text(path.read_text(encoding="utf-8") + "\n# the oracle of 01\n", encoding="utf-8")
     source = SEARCH.format(tops=[str(site), str(place)], secret="the oracle of 01")
     put(tmp_path / "class", "ada", with_answer(source))
@@ -241,6 +249,53 @@ def test_oracles_of_an_installed_package_are_not_inside(tmp_path, kind):
     line, = Book(tmp_path / "out", True).lines()
     message = line["marks"]["01.1"]["message"]
     assert f"searched [True, {place == site}]" in message, message
+
+
+def test_both_packages_are_hidden_wherever_python_looks(tmp_path, monkeypatch):
+    """Root may find them in a folder for libraries, in one on sys.path, and where we run from."""
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    hidden = copies_of_the_course()
+    for place in (ROOT, tmp_path, Path(sysconfig.get_path("purelib")).resolve()):
+        for package in ("course_utils", "course_tools"):
+            assert place / package in hidden
+
+
+@needs_walls
+def test_a_copy_in_a_bound_folder_is_covered(tmp_path, monkeypatch):
+    """bubblewrap lays an empty folder over each copy that lies inside what it binds."""
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
+    for package in ("course_utils", "course_tools"):
+        (tmp_path / package).mkdir()
+    line = command(tmp_path)
+    covered = {line[i + 1] for i, word in enumerate(line) if word == "--tmpfs"}
+    assert {str(tmp_path / "course_utils"), str(tmp_path / "course_tools")} <= covered
+
+
+@pytest.mark.parametrize("module", ["course_utils.models.kernels", "course_tools.grading.cells"])
+def test_the_courses_own_code_is_no_answer(module):
+    import importlib
+
+    from course_tools.grading.worker import is_ours
+
+    found = importlib.import_module(module)
+    ours = [value for value in vars(found).values() if getattr(value, "__module__", "") == module and callable(value)]
+    assert ours and all(map(is_ours, ours))
+    disguised = next(value for value in ours if hasattr(value, "__code__"))
+    assert is_ours(type(disguised)(disguised.__code__, {"__name__": "__main__"}))  # the same code under another name
+
+
+@pytest.mark.parametrize("file", ["course_utils/checks/judge.py", "course_utils/exercises/ch03/attend.py",
+                                  "course_utils/exercises/common.py", "course_tools/grading/marks.py", "course_tools/grading/worker.py"])
+def test_resume_notices_every_change_that_could_change_a_mark(tmp_path, monkeypatch, file):
+    for package in ("course_utils", "course_tools"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__", "*.safetensors", "*.tsv"))
+    monkeypatch.setattr(run, "JUDGED", tuple(tmp_path / folder.relative_to(ROOT) for folder in run.JUDGED))
+    before = run.fingerprint_of_exercises(())
+    assert before == run.fingerprint_of_exercises(())
+    with (tmp_path / file).open("a", encoding="utf-8") as opened:
+        opened.write("# a comma\n")
+    assert run.fingerprint_of_exercises(()) != before
 
 
 FLOODS = {

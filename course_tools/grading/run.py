@@ -25,6 +25,7 @@ from .collect import Submission, collect, load, printable
 from .marks import Limits, exercises_of, grade_notebook
 from .sandbox import Sandbox, SandboxError, Unsandboxed, why_not
 
+JUDGED = (PACKAGE / "checks", PACKAGE / "exercises", Path(__file__).resolve().parent)  # what a mark depends on
 _boxes: dict[tuple, Sandbox] = {}
 _one_at_a_time = threading.Lock()
 
@@ -91,7 +92,7 @@ def key_of(submission: Submission) -> str:
 def fingerprint_of_exercises(only: tuple[str, ...]) -> str:
     """Changes when any exercise, oracle or judge changes, or how grading observes and judges."""
     text = hashlib.sha256(repr(sorted(only)).encode())
-    for folder in (PACKAGE / "checks", PACKAGE / "exercises", Path(__file__).resolve().parent):
+    for folder in JUDGED:
         for path in sorted(folder.rglob("*.py")):
             text.update(path.read_bytes())
     return text.hexdigest()[:16]

@@ -60,6 +60,8 @@ class _Causal(nn.Module):
                 scores = scores.masked_fill(~visible, fill)
             case "right":
                 scores = scores.masked_fill(~visible, -torch.inf)
+            case word if word != "none":
+                raise ValueError(word)
         return torch.softmax(scores, -1) @ value
 
 

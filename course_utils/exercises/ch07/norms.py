@@ -42,7 +42,7 @@ def _layer(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5, how: str 
             scale = 1.0
         case _:
             scale = (variance + eps).sqrt()
-    if how.startswith("std"):
+    if how in ("std alone", "std outside, unbiased"):
         scale = x.std(-1, keepdim=True) + (eps if how == "std outside, unbiased" else 0)
     normal = centred / scale
     match how:

@@ -79,7 +79,9 @@ class Block(nn.Module):
             source = start if how == "queries from below" and i == 1 else x
             said = branch(norm(source) if self.pre and how != "branch normed" else source)
             said = norm(said) if self.pre and how == "branch normed" else said
-            kept = {("residual from the start", 1): start, (f"no residual {i}", i): torch.zeros_like(x)}.get((how, i), x)
+            kept = start if how == "residual from the start" and i == 1 else x
+            if how == ("no residual 0", "no residual 1", "no residual 2")[i]:
+                kept = torch.zeros_like(x)
             if how == "residual normalised" and self.pre:
                 kept = norm(x)
             x = kept + said if self.pre else norm(kept + said)

@@ -54,6 +54,8 @@ def _route(logits: Tensor, active: int, axis: int = 1, normal: str = "chosen", b
             weights = mask / mask.sum(1, keepdim=True)
         case "columns":
             weights = weights / weights.sum(0, keepdim=True).clamp_min(1e-9)
+        case word if word != "none":
+            raise ValueError(word)
     share, mean = mask.sum(0) / mask.sum(), p.mean(0)
     match balance:
         case "no factor":
