@@ -2,9 +2,10 @@
 
     python benchmarks/xlnet_orders.py [--seeds 0 1 2] [--only cities letters lessons] [--steps 600 2400]
 
-"cities": BERT and XLNet learn the travellers' sentences, two tokens of seven asked for; how much do they give to pairs of words that are
-no city? "letters": XLNet on the Python manual, 16 windows of 32 letters per step, all letters of an order predicted, or the last 16, or
-the last 5 (a sixth). "lessons": the last 16 or 5 again, with so many windows that 512 letters per step are predicted, as with all of 16 windows.
+"cities": BERT and XLNet learn the travellers' sentences, two tokens of seven asked for; how much do they give to
+pairs of words that are no city? "letters": XLNet on the Python manual, 16 windows of 32 letters per step, all letters
+of an order predicted, or the last 16, or the last 5 (a sixth). "lessons": the last 16 or 5 again, with so many windows
+that 512 letters per step are predicted, as with all of 16 windows.
 Writes results/xlnet_orders.json after every seed; what was not run keeps what is there.
 """
 
