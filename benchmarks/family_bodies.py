@@ -98,7 +98,7 @@ def hidden_nats(model: BertForPretraining, numbers: Sequence[int], words: Vocabu
         hidden = [sentence[:k] + [mask] + sentence[k + 1:] for k in range(len(sentence))]
         ids, positions, languages = side_by_side([[english, row] if beside else [row] for row in hidden], bound,
                                                  [[0, mark] if beside else [mark]] * len(hidden))
-        logits = model.tokens(states(model.bert, ids, positions, languages)[ids == mask])  # one a row
+        logits = model.tokens(states(model.bert, ids, positions, languages)[ids == mask])  # one in each row
         total += F.cross_entropy(logits, torch.tensor(sentence), reduction="sum").item()
         count += len(sentence)
     return total / count

@@ -2,7 +2,7 @@
 
     python benchmarks/family_encoders.py [--seeds 0 1 2] [--only bert roberta nsp albert electra electra_relative elmo deberta distil]
 
-The body: two blocks of width 64 on windows of 16 letters of the Python manual, 64 windows a step, 800 steps unless a name says otherwise.
+The body: two blocks of width 64 on windows of 16 letters of the Python manual, 64 windows per step, 800 steps unless a name says otherwise.
 Two judges: nats of hidden letters on held-out pages, and F1 of deleted spaces found after fine-tuning on 200 windows.
 "distil" uses the committed mini-BERT and its word pieces. Writes results/family_encoders.json after every seed; what was not
 run keeps what is there. "rows" holds the chapter's comparisons: baseline against changed, three seeds each.

@@ -2,8 +2,8 @@
 
     python benchmarks/gpt_training.py [--threads 2] [--seeds 0 1 2] [--only steps rows]
 
-"steps": the model of section 5, trained for 650 steps as there and for 1,300, everything else alike; nats a token and bits per
-character on the held-out pages, and nats a token on as much of the training text. "rows": the smaller model of section 4, its loss
+"steps": the model of section 5, trained for 650 steps as there and for 1,300, everything else alike; nats per token and bits per
+character on the held-out pages, and nats per token on as much of the training text. "rows": the smaller model of section 4, its loss
 taken over all 32 rows of each window or over the last one. Writes results/gpt_training.json after every part; parts that were not
 run keep what is there.
 """
@@ -40,7 +40,7 @@ def steps(seed, stream, held, characters):
 
 
 def rows(seed, stream, held, characters):
-    """Held-out nats a token, with the loss over all rows and over the last one."""
+    """Held-out nats per token, with the loss over all rows and over the last one."""
     found = {}
     for count in (32, 1):
         torch.manual_seed(seed)

@@ -4,7 +4,7 @@
 
 Width 32, two blocks, four heads, windows of 64 tokens, 8 at a time, rate 0.2 / width. "GPT-2" is the decoder with every switch off;
 "rotary" turns one on and is what the parts after it are added to, each alone; "all" has them all but the experts. An expert is half
-as wide as the layer it replaces and each token uses two of four, so that as many parameters work on it. Losses are nats a token of
+as wide as the layer it replaces and each token uses two of four, so that as many parameters work on it. Losses are nats per token of
 the held-out pages; the milliseconds are processor time of a training step. About five minutes on one thread.
 Writes results/modern_decoder.json.
 """

@@ -49,7 +49,7 @@ def in_context(seed):
 
 
 def preferences(seed):
-    """For every beta: reward, KL and nats a token under the reference, every ten steps; and nats a token of held-out text."""
+    """For every beta: reward, KL and nats per token under the reference, every ten steps; and nats per token of held-out text."""
     reference, tokenizer = load_mini_gpt()
     corpus = read_corpus()
     prompts = preference.openings(corpus.training, tokenizer, 500, PROMPT, seed)

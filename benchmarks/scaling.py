@@ -4,7 +4,7 @@
 
 Two blocks with rotary positions on the prose that Python carries (reference and docstrings), windows of 64 tokens, 8 at a time; the
 rate is 0.2 / width, near the best of a few tried at every width on seed 0. Part "width": all of the text. Part "data": width 64 on
-a sixteenth and a quarter of it, stopped where the first half of the held-out text is predicted best. Losses are nats a token of the
+a sixteenth and a quarter of it, stopped where the first half of the held-out text is predicted best. Losses are nats per token of the
 second half of the held-out pages. About five minutes on one thread. Writes results/scaling.json; a part that is not run keeps what is
 there.
 """

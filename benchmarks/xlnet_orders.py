@@ -2,9 +2,10 @@
 
     python benchmarks/xlnet_orders.py [--seeds 0 1 2] [--only cities letters lessons] [--steps 600 2400]
 
-"cities": BERT and XLNet learn the travellers' sentences, two tokens of seven asked for; how much do they give to pairs of words that are
-no city? "letters": XLNet on the Python manual, 16 windows of 32 letters a step, all letters of an order predicted, or the last 16, or the
-last 5 (a sixth). "lessons": the last 16 or 5 again, with so many windows that 512 letters a step are predicted, as with all of 16 windows.
+"cities": BERT and XLNet learn the travellers' sentences, two tokens of seven asked for; how much do they give to
+pairs of words that are no city? "letters": XLNet on the Python manual, 16 windows of 32 letters per step, all letters
+of an order predicted, or the last 16, or the last 5 (a sixth). "lessons": the last 16 or 5 again, with so many windows
+that 512 letters per step are predicted, as with all of 16 windows.
 Writes results/xlnet_orders.json after every seed; what was not run keeps what is there.
 """
 
@@ -41,7 +42,7 @@ def cities(seed, steps):
 
 
 def learned_letters(seed, runs):
-    """Train once for each (name, letters predicted a window, windows a step, steps); nats of held-out letters by turn."""
+    """Train once for each (name, letters predicted per window, windows per step, steps); nats of held-out letters by turn."""
     alphabet, train, held_out = letters()
     windows = held_out[: len(held_out) // N * N].view(-1, N)
     orders = random_orders(*windows.shape, generator=torch.Generator().manual_seed(5))

@@ -73,22 +73,27 @@ def test_every_sentence_of_a_pair_counts_for_itself():
 
 
 def test_directions():
-    assert len(bodies.directions()) == 12 and len(bodies.directions("en")) == 6
+    assert len(bodies.directions()) == 12
+    assert len(bodies.directions("en")) == 6
     kept = bodies.directions(without=[("de", "fr")])
-    assert ("de", "fr") not in kept and len(kept) == 11
+    assert ("de", "fr") not in kept
+    assert len(kept) == 11
 
 
 def test_a_translator_is_told_what_to_write():
     words = bodies.many_words(LANGUAGES, 20)
     model, history = bodies.many_to_many(list(range(20)), words, bodies.directions(), 60, width=32, batch=32)
-    assert history[-1] < history[0] and len(bodies.translate(model, [3, 4, 5], words, ("de", "fr"))) == 3
+    assert history[-1] < history[0]
+    assert len(bodies.translate(model, [3, 4, 5], words, ("de", "fr"))) == 3
     assert 0 <= bodies.score(model, [3, 4, 5], words, ("de", "fr"))["exact"] <= 1
 
 
 def test_texts_that_count():
     assert denoising.count(98) == "ninety eight . ninety nine . one hundred . one hundred and one .".split()
     train, test = (set(n for s in denoising.starts(held) for n in range(s, s + 4)) for held in (False, True))
-    assert not train & test and len(train) + len(test) == 1_000 and len(test) > 100
+    assert not train & test
+    assert len(train) + len(test) == 1_000
+    assert len(test) > 100
     seen = {token for n in train for token in number_tokens(n, "en")}
     assert seen >= {token for n in test for token in number_tokens(n, "en")}  # new numbers, no new words
     words = denoising.vocabulary()
@@ -103,7 +108,8 @@ def test_mended_counts_whole_texts():
     text = words.encode(denoising.count(5))
     assert bodies.mended(model, [text], [text]) == 0.0
     history = bodies.learn_to_mend(model, lambda rng: (text, text), 60, 1e-2, batch=4)
-    assert history[-1] < history[0] and bodies.mended(model, [text, text[1:]], [text, [9]]) == 0.5
+    assert history[-1] < history[0]
+    assert bodies.mended(model, [text, text[1:]], [text, [9]]) == 0.5
 
 
 def test_styles_are_told_apart():
@@ -117,24 +123,32 @@ def test_styles_are_told_apart():
 
 def test_the_rare_token_is_known():
     ids, place = long_inputs.texts_with_one(50, 16, torch.Generator().manual_seed(0), first=3)
-    assert ((ids > 8).sum(1) == 1).all() and place.min() >= 3
+    assert ((ids > 8).sum(1) == 1).all()
+    assert place.min() >= 3
     assert torch.equal(long_inputs.answers(ids, place), ids.max(1).values - 9)
     model, history = long_inputs.train(bigbird_mask(16, 4, 1, 1, 0), 30)
     shares = long_inputs.by_distance(model, 200)
-    assert shares.shape == (16,) and history[-1] < history[0] and (shares >= 0).all()
+    assert shares.shape == (16,)
+    assert history[-1] < history[0]
+    assert (shares >= 0).all()
 
 
 def test_the_tree_is_one_and_its_sizes_exist(monkeypatch):
     names = [m.name for m in family.MEMBERS]
-    assert len(set(names)) == len(names) and [m.date for m in family.MEMBERS] == sorted(m.date for m in family.MEMBERS)
+    assert len(set(names)) == len(names)
+    assert [m.date for m in family.MEMBERS] == sorted(m.date for m in family.MEMBERS)
     for place, m in enumerate(family.MEMBERS):
-        assert m.branch in family.BRANCHES and set(m.sizes) <= set(PUBLISHED)
+        assert m.branch in family.BRANCHES
+        assert set(m.sizes) <= set(PUBLISHED)
         assert (m.parent in names[:place]) if m.parent else m.name in ("Transformer", "ELMo")
     shown = []
     monkeypatch.setattr("IPython.display.display", lambda *things, **_: shown.append(things))
     widget = family.family_tree()
-    assert len(shown) == 2 and "image/png" in shown[0][0] and shown[1][0] is widget  # the picture stands above
-    assert repr(widget) == f"family tree: {len(names)} members" and [m["name"] for m in widget.members] == names
+    assert len(shown) == 2
+    assert "image/png" in shown[0][0]
+    assert shown[1][0] is widget  # the picture stands above
+    assert repr(widget) == f"family tree: {len(names)} members"
+    assert [m["name"] for m in widget.members] == names
     assert "http" not in str(widget._esm).replace("http://www.w3.org", "")  # nothing is loaded from elsewhere
 
 

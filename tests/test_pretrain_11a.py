@@ -69,10 +69,12 @@ def test_a_run_leaves_what_others_can_read(whole, texts):
     from safetensors.torch import load_file
 
     out, done = whole
-    assert "1 of 7 files are not UTF-8 and left out: latin.txt" in done.stderr and "Traceback" not in done.stderr
+    assert "1 of 7 files are not UTF-8 and left out: latin.txt" in done.stderr
+    assert "Traceback" not in done.stderr
     assert "the cat" in done.stdout.splitlines()[-1] or "the cat" in done.stdout
     steps, losses, _ = zip(*curve(out), strict=True)
-    assert steps == tuple(range(2, 17, 2)) and losses[-1] < losses[0]
+    assert steps == tuple(range(2, 17, 2))
+    assert losses[-1] < losses[0]
     model = GPT(GPTConfig(**json.loads((out / "config.json").read_text())))
     model.load_state_dict(load_file(out / "model.safetensors"))
     bpe = ByteBPE.from_files(out / "tokenizer")
@@ -81,7 +83,8 @@ def test_a_run_leaves_what_others_can_read(whole, texts):
     documents = [d for ids in (training, held) for d in " ".join(map(str, ids)).split(f" {bpe.end_id}") if d.strip()]
     decoded = {bpe.decode(map(int, d.split())) for d in documents}
     assert decoded == {f.read_text(encoding="utf-8") for f in text_files(texts) if f.name != "latin.txt"}
-    assert held[-1] == training[-1] == bpe.end_id and (held == bpe.end_id).sum() == 1
+    assert held[-1] == training[-1] == bpe.end_id
+    assert (held == bpe.end_id).sum() == 1
     assert not [p for p in out.iterdir() if p.name.endswith(".part")]
 
 
@@ -94,7 +97,8 @@ def test_two_processes_see_what_one_would_see(whole, texts, tmp_path):
     done = run(texts, tmp_path / "two", "--every", "2", launcher=launcher)
     assert done.returncode == 0, done.stderr
     ours, other = np.array(curve(tmp_path / "two")), np.array(curve(whole[0]))
-    assert ours.shape == other.shape and np.abs(ours - other).max() < 1e-5
+    assert ours.shape == other.shape
+    assert np.abs(ours - other).max() < 1e-5
     wrong = ours[1:, 1] - ours[:-1, 1]
     assert np.abs(wrong).max() > 1e-3  # the curve moves: 1e-5 would notice other windows
 
@@ -109,7 +113,9 @@ def test_killed_and_resumed_arrives_at_the_same_weights(whole, texts, tmp_path):
         while not (out / wanted).exists() and child.poll() is None and time.monotonic() < limit:
             time.sleep(0.001)
         child.send_signal(signal.SIGKILL)
-        assert child.wait() == -signal.SIGKILL and (out / wanted).exists() and not (out / "model.safetensors").exists()
+        assert child.wait() == -signal.SIGKILL
+        assert (out / wanted).exists()
+        assert not (out / "model.safetensors").exists()
     with (out / "log.jsonl").open("a") as file:
         file.write('{"step": 15, "lo')  # as if it had been killed while writing
     done = run(texts, out, "--every", "2", "--resume")
@@ -140,11 +146,13 @@ def test_refusals(whole, texts, tmp_path, capsys, monkeypatch):
     assert "none of the 1 files" in fails(capsys, tmp_path / "other", *out)
     assert "5 tokens to train on and 1 held out; a window needs 17" in fails(capsys, tmp_path / "tiny", *out)
     shown = fails(capsys, tmp_path / "binary", "--out", tmp_path / "out2", *SIZES)
-    assert "1 of 1 files are not UTF-8 and left out: a.txt" in shown and "0 tokens" in shown
+    assert "1 of 1 files are not UTF-8 and left out: a.txt" in shown
+    assert "0 tokens" in shown
     assert "cannot write to" in fails(capsys, texts, "--out", tmp_path / "file", *SIZES)
     assert "holds no checkpoint.pt" in fails(capsys, texts, "--out", tmp_path / "out3", *SIZES, "--resume")
     shown = fails(capsys, texts, "--out", whole[0], *SIZES, "--width", 32, "--lr", 0.5)
-    assert "--width 16 (now 32)" in shown and "--lr 0.001 (now 0.5)" in shown
+    assert "--width 16 (now 32)" in shown
+    assert "--lr 0.001 (now 0.5)" in shown
     assert "was made from 7 files" in fails(capsys, tmp_path / "tiny", "--out", whole[0], *SIZES)
     for words, message in [(("--batch", 0), "--batch 0"), (("--lr", 0), "--lr 0"), (("--vocab", 256), "--vocab 256"),
                            (("--heads", 3), "d_model=16 is not divisible by num_heads=3"), (("--steps", 0), "--steps 0"),
@@ -171,7 +179,8 @@ def test_one_document_gives_its_end_and_large_vocabularies_take_four_bytes(tmp_p
     (tmp_path / "a.txt").write_text("ab " * 1000)
     tokens = write_tokens(text_files(tmp_path), tmp_path, ByteBPE([]), tmp_path)
     assert (tokens.training, tokens.validation) == (2851, 150)
-    assert width(65_536) is np.uint16 and width(65_537) is np.uint32
+    assert width(65_536) is np.uint16
+    assert width(65_537) is np.uint32
 
 
 def test_windows_of_a_step_depend_on_seed_and_step_alone(whole, texts):
@@ -217,4 +226,5 @@ def test_memory_does_not_grow_with_the_text(tmp_path):
     done = subprocess.run([sys.executable, "-c", MEMORY, str(tmp_path)], capture_output=True, text=True, timeout=600, env=ENVIRONMENT)
     assert done.returncode == 0, done.stderr
     count, grown = done.stdout.split()
-    assert int(count) > 50e6 and float(grown) < 100, f"{grown} MiB"
+    assert int(count) > 50e6, f"{grown} MiB"
+    assert float(grown) < 100, f"{grown} MiB"

@@ -16,8 +16,10 @@ from course_utils.text.bpe import ByteBPE
 
 def test_shops_are_intervals_around_the_clock() -> None:
     shops = incontext.opening_hours()
-    assert shops.shape == (13 * 24, 24) and len(shops.unique(dim=0)) == len(shops)
-    assert (shops.sum(1) >= 6).all() and (shops.sum(1) <= 18).all()
+    assert shops.shape == (13 * 24, 24)
+    assert len(shops.unique(dim=0)) == len(shops)
+    assert (shops.sum(1) >= 6).all()
+    assert (shops.sum(1) <= 18).all()
     assert ((shops != shops.roll(1, 1)).sum(1) == 2).all()  # one opening and one closing
     with pytest.raises(ValueError, match="longest=24"):
         incontext.opening_hours(6, 24)
@@ -26,7 +28,8 @@ def test_shops_are_intervals_around_the_clock() -> None:
 
 def test_no_shop_is_trained_and_tested() -> None:
     trained, held = incontext.split_shops(incontext.opening_hours())
-    assert len(trained) + len(held) == 312 and len(torch.cat([trained, held]).unique(dim=0)) == 312
+    assert len(trained) + len(held) == 312
+    assert len(torch.cat([trained, held]).unique(dim=0)) == 312
     with pytest.raises(ValueError, match="share=0"):
         incontext.split_shops(trained, 0.0)
 
@@ -84,14 +87,17 @@ def test_texts_of_the_multitask_model() -> None:
     with pytest.raises(ValueError, match="sing"):
         multitask.answer("sing", 3, "English")
     trained, never = multitask.combinations()
-    assert not set(trained) & set(never) and len(trained) + len(never) == 25
-    assert {task for task, _ in trained} == set(multitask.TASKS) and {kind for _, kind in trained} == set(multitask.KINDS)
+    assert not set(trained) & set(never)
+    assert len(trained) + len(never) == 25
+    assert {task for task, _ in trained} == set(multitask.TASKS)
+    assert {kind for _, kind in trained} == set(multitask.KINDS)
     assert not set(multitask.split_numbers()[0]) & set(multitask.split_numbers()[1])
 
 
 def test_the_committed_multitask_model() -> None:
     model, words = multitask.load_multitask()
-    assert len(words) == model.config.vocab_size and multitask.FILE.stat().st_size < 400_000
+    assert len(words) == model.config.vocab_size
+    assert multitask.FILE.stat().st_size < 400_000
     numbers = multitask.split_numbers()[1][:20]
     assert multitask.accuracy(model, words, [("translate to English", "German"), ("reverse", "digits")], numbers) > 0.9
     assert multitask.accuracy(model, words, [("translate to French", "German")], numbers) > 0.6
@@ -106,7 +112,8 @@ def test_saving_and_loading(tmp_path) -> None:
     model, words, history = multitask.train(steps=2, width=16)
     multitask.save(model, words, tmp_path / "m.safetensors")
     again, same = multitask.load_multitask(tmp_path / "m.safetensors")
-    assert same.tokens == words.tokens and len(history) == 2
+    assert same.tokens == words.tokens
+    assert len(history) == 2
     torch.testing.assert_close(again.token.weight, model.token.weight, rtol=1e-3, atol=1e-3)
     save_file({"x": torch.zeros(1)}, tmp_path / "other.safetensors", {"format": "pt"})
     with pytest.raises(ValueError, match="no multitask model"):
@@ -160,7 +167,8 @@ def test_the_kl_estimate_converges_to_the_kl() -> None:
         from course_utils.training.sampling import generate
         texts = generate(policy, torch.full((6_000, 1), 2), 2, generator=torch.Generator().manual_seed(0))
         spread = ((p.exp() * (p - q) ** 2).sum() - exact**2).sqrt().item() / 6_000**0.5
-    assert exact > 0.05 and abs(preference.kl_estimate(policy, reference, texts, 1) - exact) < 4 * spread
+    assert exact > 0.05
+    assert abs(preference.kl_estimate(policy, reference, texts, 1) - exact) < 4 * spread
     assert preference.kl_estimate(reference, reference, texts, 1) == 0
 
 
@@ -173,7 +181,8 @@ def test_pairs_are_ordered_by_the_judge(models: tuple[GPT, GPT]) -> None:
     vowels = lambda text: sum(text.count(v) for v in "aeiou ")  # noqa: E731
     pairs = preference.sample_pairs(models[0], prompts.repeat(20, 1), 8, tokenizer, torch.Generator().manual_seed(0), vowels)
     better = preference.rewards(pairs.chosen, 4, tokenizer, vowels) - preference.rewards(pairs.rejected, 4, tokenizer, vowels)
-    assert (better > 0).all() and torch.equal(pairs.chosen[:, :4], pairs.rejected[:, :4])
+    assert (better > 0).all()
+    assert torch.equal(pairs.chosen[:, :4], pairs.rejected[:, :4])
     with pytest.raises(ValueError, match="no difference in any of 2 pairs"):
         preference.sample_pairs(models[0], prompts, 3, tokenizer, torch.Generator().manual_seed(0), lambda text: 1.0)
     assert preference.sentence_ends("One. Two! f(x.y) is 3.5 long?\n...") == 4
@@ -187,7 +196,9 @@ def test_tuning_raises_the_chosen_and_leaves_the_reference(models: tuple[GPT, GP
     pairs = preference.Pairs(ids[0], ids[1], 3)
     policy, history = preference.tune(reference, pairs, 0.5, steps=20, lr=3e-3, batch=4, look=lambda model: seen.append(1) or 0.0, every=10)
     assert all(torch.equal(a, b) for a, b in zip(before, reference.parameters(), strict=True))
-    assert math.isclose(history[0], math.log(2), rel_tol=1e-4) and history[-1] < 0.3 and len(seen) == 2
+    assert math.isclose(history[0], math.log(2), rel_tol=1e-4)
+    assert history[-1] < 0.3
+    assert len(seen) == 2
     with torch.no_grad():
         gain = [preference.sequence_log_probs(policy, x, 3) - preference.sequence_log_probs(reference, x, 3) for x in pairs[:2]]
     assert (gain[0] > gain[1]).all()

@@ -69,9 +69,11 @@ def test_german_pieces_give_back_every_word_and_its_number():
     for n in range(100_000):
         word = numbers.number_words(n, "de")
         pieces = numbers.split_german(word)
-        assert "".join(pieces) == word and value(pieces, "de") == n, (n, pieces)
+        assert "".join(pieces) == word, (n, pieces)
+        assert value(pieces, "de") == n, (n, pieces)
         seen.update(pieces)
-    assert len(seen) == 32 and seen == set(numbers._GERMAN)
+    assert len(seen) == 32
+    assert seen == set(numbers._GERMAN)
 
 
 @pytest.mark.parametrize("language", numbers.LANGUAGES)
@@ -116,12 +118,14 @@ PAIRS = everyday.pairs()
 
 
 def test_the_everyday_file_is_well_formed():
-    assert len(PAIRS) >= 430 and {("I have a cat.", "我有一只猫。"), ("Why do we work?", "我们为什么工作？")} <= set(PAIRS)
+    assert len(PAIRS) >= 430
+    assert {("I have a cat.", "我有一只猫。"), ("Why do we work?", "我们为什么工作？")} <= set(PAIRS)
     for side in (0, 1):
         assert [s for s, n in Counter(pair[side].lower() for pair in PAIRS).items() if n > 1] == []
     assert [s for s, n in Counter(re.sub(r"\W", "", english.lower()) for english, _ in PAIRS).items() if n > 1] == []
     for english, chinese in PAIRS:
-        assert english == " ".join(english.split()) and re.fullmatch(r"[A-Z][A-Za-z', ]*[.?!]", english), english
+        assert english == " ".join(english.split()), english
+        assert re.fullmatch(r"[A-Z][A-Za-z', ]*[.?!]", english), english
         assert 2 <= len(re.findall(r"[A-Za-z']+", english)) <= 8, english
         assert re.fullmatch(r"[\u4e00-\u9fff，]+[。？！]", chinese), chinese  # no ASCII, no space, no half-width mark
         assert unicodedata.normalize("NFC", chinese) == chinese
@@ -131,19 +135,25 @@ def test_the_everyday_file_is_well_formed():
 def test_everyday_words_recur():
     english = Counter(w for pair in PAIRS for w in set(words(pair[0])))
     chinese = Counter(c for pair in PAIRS for c in set(characters(pair[1])))
-    assert len(english) <= 470 and min(english.values()) >= 2 and sum(n >= 3 for n in english.values()) >= 0.95 * len(english)
-    assert len(chinese) <= 430 and sum(n >= 3 for n in chinese.values()) >= 0.85 * len(chinese)
+    assert len(english) <= 470
+    assert min(english.values()) >= 2
+    assert sum(n >= 3 for n in english.values()) >= 0.95 * len(english)
+    assert len(chinese) <= 430
+    assert sum(n >= 3 for n in chinese.values()) >= 0.85 * len(chinese)
 
 
 def test_held_out_sentences_are_new_but_their_pieces_are_not():
     train, apart = everyday.split()
-    assert len(apart) == 40 and apart == everyday.held_out() and sorted(train + apart) == sorted(PAIRS)
+    assert len(apart) == 40
+    assert apart == everyday.held_out()
+    assert sorted(train + apart) == sorted(PAIRS)
     for side in (0, 1):
         assert {pair[side] for pair in train}.isdisjoint(pair[side] for pair in apart)
     english = Counter(w for pair in train for w in set(words(pair[0])))
     chinese = Counter(c for pair in train for c in set(characters(pair[1])))
     for pair in apart:
-        assert min(english[w] for w in words(pair[0])) >= 2 and min(chinese[c] for c in characters(pair[1])) >= 2
+        assert min(english[w] for w in words(pair[0])) >= 2
+        assert min(chinese[c] for c in characters(pair[1])) >= 2
     assert {"I have a cat.", "Why do we work?"} <= {pair[0] for pair in train}
     strict = everyday.split(20, at_least=6)[0]
     assert len(strict) == len(PAIRS) - 20
@@ -160,9 +170,15 @@ def test_words_and_characters():
 
 def test_vocabulary():
     vocab = Vocabulary([["b", "a"], ["b", "c"], ["a", "b"]], min_count=2)
-    assert vocab.tokens == ("<pad>", "<bos>", "<eos>", "<unk>", "b", "a") and len(vocab) == 6
-    assert "a" in vocab and "<eos>" in vocab and "c" not in vocab and 3 not in vocab
-    assert vocab.encode(["a", "c", "b"]) == [5, 3, 4] and vocab.encode(["a"], bos=True, eos=True) == [1, 5, 2] and vocab.encode([]) == []
+    assert vocab.tokens == ("<pad>", "<bos>", "<eos>", "<unk>", "b", "a")
+    assert len(vocab) == 6
+    assert "a" in vocab
+    assert "<eos>" in vocab
+    assert "c" not in vocab
+    assert 3 not in vocab
+    assert vocab.encode(["a", "c", "b"]) == [5, 3, 4]
+    assert vocab.encode(["a"], bos=True, eos=True) == [1, 5, 2]
+    assert vocab.encode([]) == []
     assert vocab.decode([1, 5, 3, 4, 2, 5, 0]) == ["a", "<unk>", "b"] == vocab.decode(torch.tensor([1, 5, 3, 4, 2]))
     for first, second in PAIRS:
         for tokens in (words(first), characters(second)):
@@ -172,7 +188,8 @@ def test_vocabulary():
 
 def test_pad():
     assert pad([[1, 2, 3], [], [4]]).tolist() == [[1, 2, 3], [0, 0, 0], [4, 0, 0]]
-    assert pad([[1], [2, 3]], value=-100).tolist() == [[1, -100], [2, 3]] and pad([[1]]).dtype == torch.long
+    assert pad([[1], [2, 3]], value=-100).tolist() == [[1, -100], [2, 3]]
+    assert pad([[1]]).dtype == torch.long
 
 
 @pytest.mark.parametrize("by_length", [False, True])
@@ -187,12 +204,16 @@ def test_batches_hold_every_pair_once(by_length):
                 for s, t in zip(source.tolist(), target.tolist(), strict=True)]
 
     first, again, second = rows(epoch(0)), rows(epoch(0)), rows(epoch(1))
-    assert first == again != second and rows(epoch(0, seed=1)) != first
+    assert first == again != second
+    assert rows(epoch(0, seed=1)) != first
     assert sorted(first) == sorted(second) == sorted(pairs)
     for source, target in epoch(0):
-        assert source.dtype == target.dtype == torch.long and len(source) == len(target) <= 5
-        assert (source != 0).any(0).all() and (target != 0).any(0).all()  # no column of padding alone
-    assert len(epoch(0)) == 8 and [len(s) for s, _ in epoch(0, drop_last=True)] == [5] * 7
+        assert source.dtype == target.dtype == torch.long
+        assert len(source) == len(target) <= 5
+        assert (source != 0).any(0).all()
+        assert (target != 0).any(0).all()  # no column of padding alone
+    assert len(epoch(0)) == 8
+    assert [len(s) for s, _ in epoch(0, drop_last=True)] == [5] * 7
     if not by_length:
         assert rows(epoch(0, shuffle=False)) == pairs
 
@@ -250,7 +271,8 @@ def test_read_bitext(tmp_path):
     path.write_bytes(b"\xef\xbb\xbf" + TEXT)
     found = read_bitext(path)
     assert found == [("Go.", "走。"), ("I see a cat.", "我看见一只猫。"), ("One two three four five.", "一二三四五。")]
-    assert read_bitext(path, max_pairs=2) == found[:2] and read_bitext(str(path), max_words=4) == found[:2]
+    assert read_bitext(path, max_pairs=2) == found[:2]
+    assert read_bitext(str(path), max_words=4) == found[:2]
     assert read_bitext(path, max_pairs=1, max_words=4) == found[:1]
     path.write_bytes("a\u2028b\x0bc\td\n".encode())  # only \n ends a line
     assert read_bitext(path) == [("a\u2028b\x0bc", "d")]
@@ -271,10 +293,14 @@ def test_read_bitext_names_the_line(tmp_path, data, message):
 def test_fetch_keeps_a_verified_file_and_fetches_it_once(tmp_path):
     web = Web(TEXT, len(TEXT))
     path = fetch_bitext(source(TEXT), tmp_path / "new" / "folder", web)
-    assert path.name == "pairs.tsv" and path.read_bytes() == TEXT and [p.name for p in path.parent.iterdir()] == ["pairs.tsv"]
-    assert fetch_bitext(source(TEXT), path.parent, web) == path and web.calls == [URL]
+    assert path.name == "pairs.tsv"
+    assert path.read_bytes() == TEXT
+    assert [p.name for p in path.parent.iterdir()] == ["pairs.tsv"]
+    assert fetch_bitext(source(TEXT), path.parent, web) == path
+    assert web.calls == [URL]
     path.write_bytes(b"damaged")
-    assert fetch_bitext(source(TEXT), path.parent, web).read_bytes() == TEXT and len(web.calls) == 2
+    assert fetch_bitext(source(TEXT), path.parent, web).read_bytes() == TEXT
+    assert len(web.calls) == 2
 
 
 def offline(url: str):
@@ -301,9 +327,11 @@ def test_zip_member(tmp_path):
     data = archive(inner__deu_dot_txt=TEXT, about_dot_txt=b"licence")
     url, web = "https://data.example/deu-eng.zip?v=2", Web(data)
     path = fetch_bitext(source(data, url, "inner/deu.txt"), tmp_path, web)
-    assert path == tmp_path / "deu.txt" and read_bitext(path)[0] == ("Go.", "走。")
+    assert path == tmp_path / "deu.txt"
+    assert read_bitext(path)[0] == ("Go.", "走。")
     path.write_bytes(b"damaged")
-    assert fetch_bitext(source(data, url, "inner/deu.txt"), tmp_path, web).read_bytes() == TEXT and len(web.calls) == 1
+    assert fetch_bitext(source(data, url, "inner/deu.txt"), tmp_path, web).read_bytes() == TEXT
+    assert len(web.calls) == 1
     with pytest.raises(ValueError, match=r"no member 'fra.txt', only inner/deu.txt, about.txt"):
         fetch_bitext(source(data, url, "fra.txt"), tmp_path, web)
     outside = archive(**{"..__..__evil_dot_txt": b"a\tb\n"})

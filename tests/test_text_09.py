@@ -63,7 +63,8 @@ def test_pieces_join_to_the_word_and_each_is_the_longest(word: str, vocabulary: 
     pieces = split_word(word, vocabulary)
     if pieces == ["[UNK]"]:
         return
-    assert "".join(piece.removeprefix("##") for piece in pieces) == word and set(pieces) <= set(vocabulary)
+    assert "".join(piece.removeprefix("##") for piece in pieces) == word
+    assert set(pieces) <= set(vocabulary)
     start = 0
     for number, piece in enumerate(pieces):
         assert piece.startswith("##") == (number > 0)
@@ -88,7 +89,8 @@ def test_equal_to_the_tokenizers_library(size: int) -> None:
     pair = ours.encode(texts[0], texts[1])
     other = theirs.encode(texts[0], texts[1])
     assert (pair.ids, pair.segments) == (other.ids, other.type_ids)
-    assert pair.words[0] is None and max(w for w in pair.words if w is not None) > 3
+    assert pair.words[0] is None
+    assert max(w for w in pair.words if w is not None) > 3
 
 
 def test_equal_to_transformers(tmp_path) -> None:
@@ -106,7 +108,8 @@ def test_rare_words_cost_more_and_frequency_beats_the_told_score() -> None:
     for score in ("frequency", "likelihood"):
         known = set(train(words, 1_500, score))
         cost[score] = sum(len(split_word(w, known)) * n for w, n in words.items()) / words.total()
-    assert cost["frequency"] < 1.3 and cost["likelihood"] > 2.2
+    assert cost["frequency"] < 1.3
+    assert cost["likelihood"] > 2.2
 
 
 def test_errors_of_wordpiece() -> None:
@@ -130,7 +133,8 @@ def test_encode_cuts_the_longer_text_and_decode_joins() -> None:
     tokenizer = WordPiece()
     encoded = tokenizer.encode("time flies like an arrow", "fruit flies like", max_len=9)
     assert [tokenizer.pieces[i] for i in encoded.ids] == ["[CLS]", "time", "flies", "like", "[SEP]", "fruit", "flies", "like", "[SEP]"]
-    assert encoded.segments == [0] * 5 + [1] * 4 and encoded.words == [None, 0, 1, 2, None, 0, 1, 2, None]
+    assert encoded.segments == [0] * 5 + [1] * 4
+    assert encoded.words == [None, 0, 1, 2, None, 0, 1, 2, None]
     assert tokenizer.decode(tokenizer.encode("unkindness [MASK]").ids) == "unkindness [MASK]"
     assert tokenize("unkind zebra", special=True) == ["[CLS]", "un", "##kind", "[UNK]", "[SEP]"]
 
@@ -142,15 +146,23 @@ def test_the_reference_is_clean_prose_and_always_the_same() -> None:
     prose.reference.cache_clear()
     assert prose.reference() == pages
     paragraphs = [p for page in pages for p in page]
-    assert len(pages) > 40 and sum(map(len, paragraphs)) > 120_000 and len(set(paragraphs)) == len(paragraphs)
+    assert len(pages) > 40
+    assert sum(map(len, paragraphs)) > 120_000
+    assert len(set(paragraphs)) == len(paragraphs)
     for paragraph in paragraphs:
-        assert paragraph.isascii() and paragraph[-1] in ".:?!" and "  " not in paragraph and "\n" not in paragraph
-        assert len(paragraph.split()) >= 6 and "`" not in paragraph and ">>>" not in paragraph
+        assert paragraph.isascii()
+        assert paragraph[-1] in ".:?!"
+        assert "  " not in paragraph
+        assert "\n" not in paragraph
+        assert len(paragraph.split()) >= 6
+        assert "`" not in paragraph
+        assert ">>>" not in paragraph
 
 
 def test_docstrings_repeat_nothing() -> None:
     paragraphs = [p for page in prose.docstrings() for p in page]
-    assert len(paragraphs) > 1_000 and len(set(paragraphs)) == len(paragraphs)
+    assert len(paragraphs) > 1_000
+    assert len(set(paragraphs)) == len(paragraphs)
 
 
 def test_sentences_lose_nothing() -> None:
@@ -173,7 +185,8 @@ def test_frequencies_of_80_10_10() -> None:
     for share, wanted in ((chosen, 0.15), (inputs == 4, 0.12), (chosen & (inputs != ids) & (inputs != 4), 0.015 * 994 / 995),
                           (chosen & (inputs == ids), 0.015 + 0.015 / 995)):
         assert abs(share.float().mean().item() - wanted) < 5 * (wanted / n) ** 0.5
-    assert torch.equal(labels[chosen], ids[chosen]) and torch.equal(inputs[~chosen], ids[~chosen])
+    assert torch.equal(labels[chosen], ids[chosen])
+    assert torch.equal(inputs[~chosen], ids[~chosen])
 
 
 @settings(max_examples=30, deadline=None)
@@ -182,7 +195,8 @@ def test_special_tokens_are_never_selected(seed: int, rate: float) -> None:
     g = torch.Generator().manual_seed(seed)
     ids, maskable = torch.randint(0, 40, (3, 17), generator=g), torch.rand(3, 17, generator=g) < 0.7
     inputs, labels = mask_tokens(ids, maskable, 40, 4, g, rate)
-    assert torch.equal(inputs[~maskable], ids[~maskable]) and (labels[~maskable] == IGNORED).all()
+    assert torch.equal(inputs[~maskable], ids[~maskable])
+    assert (labels[~maskable] == IGNORED).all()
     changed = (inputs != ids) & (inputs != 4)
     assert (inputs[changed] >= 5).all()
     assert rate < 1 or (labels[maskable] == ids[maskable]).all()
@@ -221,7 +235,9 @@ def test_half_of_the_pairs_are_neighbours_and_the_label_says_which() -> None:
 @given(st.integers(8, 64), st.integers(0, 1_000))
 def test_pairs_fit_and_neither_span_is_empty(max_len: int, seed: int) -> None:
     for pair in next_sentence_pairs(numbered(4, 6), max_len, seed):
-        assert len(pair.first) + len(pair.second) <= max_len - 3 and pair.first and pair.second
+        assert len(pair.first) + len(pair.second) <= max_len - 3
+        assert pair.first
+        assert pair.second
     assert next_sentence_pairs(numbered(4, 6), max_len, seed) == next_sentence_pairs(numbered(4, 6), max_len, seed)
 
 
@@ -238,7 +254,8 @@ def test_a_batch_is_laid_out_as_told() -> None:
     batch = make_batch([Pair(a, b, True), Pair(b, [], False)], tokenizer, torch.Generator().manual_seed(0), (0.0, 0.0, 1.0))
     assert batch.ids.tolist() == [[2, *a, 3, *b, 3], [2, *b, 3, 3, 0, 0]]
     assert batch.segments.tolist() == [[0, 0, 0, 0, 1, 1], [0, 0, 0, 1, 0, 0]]
-    assert batch.mask.tolist() == [[True] * 6, [True] * 4 + [False] * 2] and batch.is_next.tolist() == [1, 0]
+    assert batch.mask.tolist() == [[True] * 6, [True] * 4 + [False] * 2]
+    assert batch.is_next.tolist() == [1, 0]
     for seed in range(40):
         labels = make_batch([Pair(a, b, True)], tokenizer, torch.Generator().manual_seed(seed)).labels[0]
         assert labels[0] == labels[3] == labels[5] == IGNORED
@@ -258,7 +275,8 @@ def tiny(corpus: mini_bert.Corpus) -> BertForPretraining:
 
 
 def test_held_out_pages_are_not_trained_on(corpus: mini_bert.Corpus) -> None:
-    assert len(corpus.tokenizer) == 400 and len(corpus.held_out) + len(corpus.training) == len(prose.reference())
+    assert len(corpus.tokenizer) == 400
+    assert len(corpus.held_out) + len(corpus.training) == len(prose.reference())
     assert 3 <= len(corpus.held_out) < len(corpus.training) / 3
     long = {tuple(s) for page in corpus.training for s in page if len(s) > 20}
     assert not long & {tuple(s) for page in corpus.held_out for s in page}
@@ -266,24 +284,30 @@ def test_held_out_pages_are_not_trained_on(corpus: mini_bert.Corpus) -> None:
 
 def test_three_steps_of_pretraining_are_reproducible(corpus: mini_bert.Corpus, tiny: BertForPretraining) -> None:
     again, history = mini_bert.pretrain(corpus, tiny.bert.config, 3, batch=4)
-    assert len(history) == 3 and not again.training
+    assert len(history) == 3
+    assert not again.training
     for name, value in tiny.state_dict().items():
         assert torch.equal(value, again.state_dict()[name]), name
 
 
 def test_score_counts(corpus: mini_bert.Corpus, tiny: BertForPretraining) -> None:
     found = mini_bert.score(tiny, corpus, epochs=1)
-    assert 0 <= found.tokens <= 1 and 0.01 < found.most_frequent < 0.2 and found.pairs > 50
+    assert 0 <= found.tokens <= 1
+    assert 0.01 < found.most_frequent < 0.2
+    assert found.pairs > 50
     pairs = next_sentence_pairs(corpus.held_out, 32, 99)
     tokens = sum(len(p.first) + len(p.second) for p in pairs)
-    assert found.pairs == len(pairs) and abs(found.selected - 0.15 * tokens) < 4 * (0.15 * 0.85 * tokens) ** 0.5
+    assert found.pairs == len(pairs)
+    assert abs(found.selected - 0.15 * tokens) < 4 * (0.15 * 0.85 * tokens) ** 0.5
     assert mini_bert.score(tiny, corpus, epochs=1) == found
 
 
 def test_saved_and_loaded(tmp_path, corpus: mini_bert.Corpus, tiny: BertForPretraining) -> None:
     mini_bert.save(tiny, corpus.tokenizer, tmp_path / "tiny.safetensors")
     model, tokenizer = mini_bert.load_mini_bert(tmp_path / "tiny.safetensors")
-    assert tokenizer.pieces == corpus.tokenizer.pieces and model.bert.config == tiny.bert.config and not model.training
+    assert tokenizer.pieces == corpus.tokenizer.pieces
+    assert model.bert.config == tiny.bert.config
+    assert not model.training
     for name, value in tiny.state_dict().items():
         torch.testing.assert_close(model.state_dict()[name], value, atol=1e-3, rtol=1e-3)
         assert model.state_dict()[name].dtype == torch.float32
@@ -304,10 +328,12 @@ def test_other_files_are_refused(tmp_path, corpus: mini_bert.Corpus, tiny: BertF
 
 def test_fill_in(corpus: mini_bert.Corpus, tiny: BertForPretraining) -> None:
     gaps = mini_bert.fill_in(tiny, corpus.tokenizer, "the [MASK] of a [MASK].", top=4)
-    assert len(gaps) == 2 and all(len(gap) == 4 for gap in gaps)
+    assert len(gaps) == 2
+    assert all(len(gap) == 4 for gap in gaps)
     for gap in gaps:
         chances = [p for _, p in gap]
-        assert chances == sorted(chances, reverse=True) and 0 < sum(chances) < 1
+        assert chances == sorted(chances, reverse=True)
+        assert 0 < sum(chances) < 1
     assert sum(p for _, p in mini_bert.fill_in(tiny, corpus.tokenizer, "[MASK]", top=9_999)[0]) == pytest.approx(1, abs=1e-4)
     with pytest.raises(ValueError, match=r"no \[MASK\]"):
         mini_bert.fill_in(tiny, corpus.tokenizer, "nothing to guess")
@@ -318,5 +344,6 @@ def test_fill_in(corpus: mini_bert.Corpus, tiny: BertForPretraining) -> None:
 def test_the_committed_model_is_better_than_guessing() -> None:
     model, tokenizer = mini_bert.load_mini_bert()
     found = mini_bert.score(model, mini_bert.read_corpus(tokenizer=tokenizer), epochs=4)
-    assert found.tokens > 3 * found.most_frequent and found.next_sentence > 0.5
+    assert found.tokens > 3 * found.most_frequent
+    assert found.next_sentence > 0.5
     assert mini_bert.FILE.stat().st_size < 2_000_000

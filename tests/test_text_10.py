@@ -70,7 +70,8 @@ def test_opinions_are_balanced_and_of_the_stated_length():
     assert Counter(item.label for item in items) == {"positive": 286, "negative": 286}
     assert len({" ".join(words(item.text)) for item in items}) == len({item.group for item in items}) == 572
     mean = mean_lengths(items, 8)
-    assert abs(mean["positive"] - mean["negative"]) < 1 and 12 < min(mean.values())
+    assert abs(mean["positive"] - mean["negative"]) < 1
+    assert 12 < min(mean.values())
     first = Counter(item.label for item in items[:200])
     assert abs(first["positive"] - first["negative"]) <= 20  # mixed, not one side after the other
 
@@ -84,7 +85,8 @@ def test_no_word_belongs_to_one_side():
     assert max(openings.values()) <= 6, openings.most_common(3)  # no template
     turns = re.compile(r"\b(not|no|never|nobody|nothing|neither|nor|none|without|but|yet|although|though|barely|hardly)\b")
     share = [sum(bool(turns.search(item.text.lower())) for item in sentiment() if item.label == label) / 286 for label in SENTIMENT]
-    assert all(0.1 < part < 0.25 for part in share) and abs(share[0] - share[1]) < 0.05
+    assert all(0.1 < part < 0.25 for part in share)
+    assert abs(share[0] - share[1]) < 0.05
 
 
 def test_every_contrast_holds_one_of_each():
@@ -92,7 +94,8 @@ def test_every_contrast_holds_one_of_each():
     groups = defaultdict(list)
     for item in items:
         groups[item.group].append(item.label)
-    assert len(groups) == 60 and all(sorted(labels) == list(SENTIMENT) for labels in groups.values())
+    assert len(groups) == 60
+    assert all(sorted(labels) == list(SENTIMENT) for labels in groups.values())
     mean = mean_lengths(items, 6)
     assert abs(mean["positive"] - mean["negative"]) < 1
     first = Counter(item.label for item in items[::2])
@@ -106,22 +109,28 @@ def test_every_second_sentence_has_every_relation():
     found = defaultdict(list)
     for item in items:
         found[item.second].append(item.label)
-    assert len(found) == 140 and all(sorted(labels) == sorted(RELATIONS) for labels in found.values())
-    assert len({(item.first, item.second) for item in items}) == 420 and len({item.group for item in items}) == 70
+    assert len(found) == 140
+    assert all(sorted(labels) == sorted(RELATIONS) for labels in found.values())
+    assert len({(item.first, item.second) for item in items}) == 420
+    assert len({item.group for item in items}) == 70
 
 
 def test_bio_tags_are_well_formed_and_names_are_ambiguous():
     items = entities()
-    assert len(items) == 191 and len({item.words for item in items}) == 191
+    assert len(items) == 191
+    assert len({item.words for item in items}) == 191
     seen = defaultdict(set)
     for item in items:
-        assert len(item.words) == len(item.tags) and set(item.tags) <= set(TAGS)
+        assert len(item.words) == len(item.tags)
+        assert set(item.tags) <= set(TAGS)
         for before, tag in zip(("O", *item.tags), item.tags, strict=False):
             assert not tag.startswith("I-") or before in (tag, "B" + tag[1:])
         for word, tag in zip(item.words, item.tags, strict=True):
             seen[word.lower()].add(tag[2:])
             assert not re.search(r"\w[.,!?]", word)  # punctuation stands alone
-    assert {"PER", "LOC", "ORG"} <= seen["paris"] and {"PER", "LOC", "ORG"} <= seen["jordan"] and {"PER", ""} <= seen["may"]
+    assert {"PER", "LOC", "ORG"} <= seen["paris"]
+    assert {"PER", "LOC", "ORG"} <= seen["jordan"]
+    assert {"PER", ""} <= seen["may"]
     assert sum(item.label == "none" for item in items) == 45
     assert sum(item.tags[0][0] == "B" for item in items) == 76
     assert sum(any(a != "O" and b[0] == "B" for a, b in zip(item.tags, item.tags[1:], strict=False)) for item in items) == 10
@@ -130,14 +139,18 @@ def test_bio_tags_are_well_formed_and_names_are_ambiguous():
 def test_every_answer_stands_in_its_passage():
     items = questions()
     passages = Counter(item.passage for item in items)
-    assert len(items) == 112 and len(passages) == 28 and set(passages.values()) == {4}
+    assert len(items) == 112
+    assert len(passages) == 28
+    assert set(passages.values()) == {4}
     for item in items:
-        assert item.passage[item.start:item.start + len(item.answer)] == item.answer and item.question.endswith("?")
+        assert item.passage[item.start:item.start + len(item.answer)] == item.answer
+        assert item.question.endswith("?")
         assert 1 <= len(item.answer.split()) <= 6
     assert all(40 <= len(passage.split()) <= 90 for passage in passages)
     assert len({(item.passage, item.start) for item in items}) == 112  # the four answers stand in four places
     quarters = Counter(4 * item.start // len(item.passage) for item in items)
-    assert min(quarters.values()) >= 15 and max(quarters.values()) <= 40
+    assert min(quarters.values()) >= 15
+    assert max(quarters.values()) <= 40
 
 
 # ---------------------------------------------------------------- no cheap trick
@@ -173,8 +186,10 @@ def test_neither_sentence_alone_nor_the_overlap_gives_the_relation():
 def test_a_split_is_disjoint_reproducible_and_keeps_groups_whole(name):
     items = READERS[name]()
     train, test = split(items)
-    assert sorted(train + test) == sorted(items) and not set(train) & set(test)
-    assert (train, test) == split(items) and split(items, seed=1)[1] != test
+    assert sorted(train + test) == sorted(items)
+    assert not set(train) & set(test)
+    assert (train, test) == split(items)
+    assert split(items, seed=1)[1] != test
     assert len(test) == pytest.approx(len(items) / 4, abs=4)
     assert not {labelled.group_of(item) for item in train} & {labelled.group_of(item) for item in test}
     if name == "pairs":

@@ -67,8 +67,11 @@ def test_spans_of_a_sentence() -> None:
 def test_a_batch_is_padded_behind() -> None:
     encoded = [WordPiece().encode("time flies", "like"), WordPiece().encode("fruit")]
     ids, segments, mask = collate(encoded)
-    assert ids.shape == (2, 6) and mask.sum(1).tolist() == [6, 3] and ids[1, 3:].tolist() == [0, 0, 0]
-    assert segments[0].tolist() == [0, 0, 0, 0, 1, 1] and mask.dtype == torch.bool
+    assert ids.shape == (2, 6)
+    assert mask.sum(1).tolist() == [6, 3]
+    assert ids[1, 3:].tolist() == [0, 0, 0]
+    assert segments[0].tolist() == [0, 0, 0, 0, 1, 1]
+    assert mask.dtype == torch.bool
     with pytest.raises(ValueError, match="nothing"):
         collate([])
 
@@ -85,8 +88,11 @@ def test_fine_tuning_visits_every_example_once_an_epoch_and_leaves_what_is_froze
         return model(x[rows]).square().mean()
 
     history = finetune(model, loss, 10, 3, 1e-2, batch=4)
-    assert len(history) == 9 and [sorted(seen[i:i + 10]) for i in (0, 10, 20)] == [list(range(10))] * 3
-    assert torch.equal(before, model[0].weight) and not model.training and model[2].weight.grad is not None
+    assert len(history) == 9
+    assert [sorted(seen[i:i + 10]) for i in (0, 10, 20)] == [list(range(10))] * 3
+    assert torch.equal(before, model[0].weight)
+    assert not model.training
+    assert model[2].weight.grad is not None
     with pytest.raises(ValueError, match="epochs=0"):
         finetune(model, loss, 10, 0, 1e-2)
 
@@ -117,4 +123,5 @@ def test_the_chapter_runs_without_the_extra(kind: str, monkeypatch: pytest.Monke
     assert sys.path
     notebook = execute(read_chapter(find_sources(ROOT)["10"]), {"chapter": CHAPTER, "solution": SOLUTION}[kind], "", tmp_path)
     printed = "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []))
-    assert printed.count("Without the extra") >= 6 and printed.count("Recorded by benchmarks/finetuning.py") >= 4
+    assert printed.count("Without the extra") >= 6
+    assert printed.count("Recorded by benchmarks/finetuning.py") >= 4

@@ -40,7 +40,8 @@ def test_minhash_estimates_jaccard(shared):
     one, two = signatures([a, b], 2_000, seed=1)
     assert abs((one == two).float().mean().item() - wanted) < 4 * (max(wanted * (1 - wanted), 1e-3) / 2_000) ** 0.5
     again = signatures([b], 2_000, seed=1)[0]
-    assert torch.equal(two, again) and not torch.equal(two, signatures([b], 2_000, seed=2)[0])
+    assert torch.equal(two, again)
+    assert not torch.equal(two, signatures([b], 2_000, seed=2)[0])
 
 
 def test_candidates_against_a_loop():
@@ -66,18 +67,21 @@ def test_logistic_regression_reaches_the_minimum():
     weight, bias = quality.logistic(x, y, steps=2_000, lr=0.05, decay=0.01)
     weight.requires_grad_(True), bias.requires_grad_(True)
     (F.binary_cross_entropy_with_logits(x @ weight + bias, y) + 0.01 * weight.square().sum()).backward()
-    assert weight.grad.abs().max() < 1e-4 and bias.grad.abs() < 1e-4
+    assert weight.grad.abs().max() < 1e-4
+    assert bias.grad.abs() < 1e-4
 
 
 @pytest.mark.parametrize("kind", quality.KINDS)
 def test_junk(kind):
     text = "The value of the expression is converted to a string before it is written to the file."
     one, two = (quality.junk(text, kind, random.Random(1)) for _ in range(2))
-    assert one == two != text and one != quality.junk(text, kind, random.Random(2))
+    assert one == two != text
+    assert one != quality.junk(text, kind, random.Random(2))
     if kind == "shuffled":
         assert sorted(one.split()) == sorted(text.split())
     if kind == "typing errors":
-        assert len(one) == len(text) and sum(a != b for a, b in zip(one, text, strict=True)) < 30
+        assert len(one) == len(text)
+        assert sum(a != b for a, b in zip(one, text, strict=True)) < 30
 
 
 @pytest.mark.parametrize(("call", "message"), [
@@ -100,7 +104,10 @@ def test_pretrain_takes_a_decoder_and_watches_it():
     stream, sizes = torch.arange(200) % 7, {"vocab_size": 7, "d_model": 8, "num_heads": 1, "num_layers": 1, "max_len": 6, "dropout": 0.0}
     model, history = pretrain(stream, DecoderConfig(**sizes, rotary=True), 40, 1e-2, 4, every=10, stop=EarlyStopping(2),
                               validate=lambda model: nats(model, stream[:50]))
-    assert type(model) is Decoder and not model.training and model.config.rotary
-    assert [step for step, _ in history.validation] == [10, 20, 30, 40] and history.best_step == 40
+    assert type(model) is Decoder
+    assert not model.training
+    assert model.config.rotary
+    assert [step for step, _ in history.validation] == [10, 20, 30, 40]
+    assert history.best_step == 40
     assert nats(model, stream[:50]) == pytest.approx(history.validation[-1][1])
     assert type(pretrain(stream, GPTConfig(**sizes), 2, 1e-2, 4)[0]) is GPT

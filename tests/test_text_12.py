@@ -22,7 +22,8 @@ SENTINELS = list(range(1000, 1100))
 def test_masking_and_deleting(ids, share, rng):
     masked, shorter = mask_tokens(ids, share, 0, rng), delete_tokens(ids, share, rng)
     gone = round(share * len(ids))
-    assert len(masked) == len(ids) and masked.count(0) == gone
+    assert len(masked) == len(ids)
+    assert masked.count(0) == gone
     assert all(new in (0, old) for new, old in zip(masked, ids, strict=True))
     assert len(shorter) == len(ids) - gone
     left = iter(ids)
@@ -46,15 +47,19 @@ def test_infilling_has_spans_of_all_lengths():
     found = infill(list(range(1, n + 1)), 0.3, 0, rng)
     places = [k for k, token in enumerate(found) if not token]
     lengths = Counter((found[k + 1] if k + 1 < len(found) else n + 1) - (found[k - 1] if k else 0) - 1 for k in places)
-    assert lengths[0] > 5 and 2.5 < 900 / len(places) < 3.5 and sum(a * b for a, b in lengths.items()) == 900
-    assert lengths[3] > lengths[0] and lengths[3] > lengths[7]
+    assert lengths[0] > 5
+    assert 2.5 < 900 / len(places) < 3.5
+    assert sum(a * b for a, b in lengths.items()) == 900
+    assert lengths[3] > lengths[0]
+    assert lengths[3] > lengths[7]
 
 
 @settings(deadline=None)
 @given(texts, seeds)
 def test_orders(ids, rng):
     turned = rotate(ids, rng)
-    assert len(turned) == len(ids) and any(turned == ids[k:] + ids[:k] for k in range(len(ids)))
+    assert len(turned) == len(ids)
+    assert any(turned == ids[k:] + ids[:k] for k in range(len(ids)))
     mixed = shuffle_sentences(ids, 20, rng)
     assert Counter(mixed) == Counter(ids)
     cut = [k + 1 for k, token in enumerate(ids) if token == 20]
@@ -65,8 +70,10 @@ def test_orders(ids, rng):
 
 def test_sentences_stay_whole():
     seen = {tuple(shuffle_sentences([1, 0, 2, 3, 0, 4, 0], 0, Random(k))) for k in range(60)}
-    assert len(seen) == 6 and all(set(s) == {0, 1, 2, 3, 4} and (2, 3, 0) in zip(s, s[1:], s[2:], strict=False) for s in seen)
-    assert rotate([], Random(0)) == [] and shuffle_sentences([], 0, Random(0)) == []
+    assert len(seen) == 6
+    assert all(set(s) == {0, 1, 2, 3, 4} and (2, 3, 0) in zip(s, s[1:], s[2:], strict=False) for s in seen)
+    assert rotate([], Random(0)) == []
+    assert shuffle_sentences([], 0, Random(0)) == []
 
 
 @settings(deadline=None, max_examples=300)
@@ -75,7 +82,8 @@ def test_spans_can_be_put_back(ids, share, length, rng):
     source, target = corrupt_spans(ids, SENTINELS, rng, share, length)
     assert restore_spans(source, target, SENTINELS) == ids
     used = [token for token in source if token >= 1000]
-    assert used == SENTINELS[: len(used)] and target[-1] == SENTINELS[len(used)]
+    assert used == SENTINELS[: len(used)]
+    assert target[-1] == SENTINELS[len(used)]
     assert all(a < 1000 or b < 1000 for a, b in zip(source, source[1:], strict=False))
     assert len(target) - len(used) - 1 == min(max(1, round(share * len(ids))), len(ids) - 1)
 
@@ -83,7 +91,8 @@ def test_spans_can_be_put_back(ids, share, length, rng):
 def test_spans_have_the_mean_length():
     rng = Random(1)
     pairs = [corrupt_spans(list(range(100)), SENTINELS, rng) for _ in range(50)]
-    assert {len(target) for _, target in pairs} == {15 + 5 + 1} and {len(source) for source, _ in pairs} == {85 + 5}
+    assert {len(target) for _, target in pairs} == {15 + 5 + 1}
+    assert {len(source) for source, _ in pairs} == {85 + 5}
     assert mean(pair[0].index(1000) for pair in pairs) == pytest.approx(17, abs=6)
 
 

@@ -24,24 +24,30 @@ from course_utils.text.letters import letters
 
 def test_sentences_follow_the_table():
     ids = travel(40_000, torch.Generator().manual_seed(0))
-    assert ids.shape == (40_000, LENGTH) and int(ids.min()) > 0
-    assert decode(ids[0]).split()[2] == "to" and decode(ids[0]).split()[5] == "in"
+    assert ids.shape == (40_000, LENGTH)
+    assert int(ids.min()) > 0
+    assert decode(ids[0]).split()[2] == "to"
+    assert decode(ids[0]).split()[5] == "in"
     season = ids[:, 6] - IDS[SEASONS[0]]
     for s, expected in enumerate(city_probabilities()):
         rows = ids[season == s]
         shares = torch.stack([(rows[:, [FIRST, SECOND]] == pair).all(1).double().mean() for pair in names()])
-        assert shares.sum() == pytest.approx(1) and (shares - expected).abs().max() < 0.02
+        assert shares.sum() == pytest.approx(1)
+        assert (shares - expected).abs().max() < 0.02
     assert list(city_probabilities().argmax(1)) == [0, 0, 0, 2]  # New York, but in winter Los Angeles
 
 
 def test_gaps_know_the_truth():
     ids, joint = gaps()
-    assert ids.shape == (64, LENGTH) and len({tuple(row) for row in ids.tolist()}) == 64
-    assert (ids[:, [FIRST, SECOND]] == IDS["[MASK]"]).all() and IDS["[MASK]"] == 0
+    assert ids.shape == (64, LENGTH)
+    assert len({tuple(row) for row in ids.tolist()}) == 64
+    assert (ids[:, [FIRST, SECOND]] == IDS["[MASK]"]).all()
+    assert IDS["[MASK]"] == 0
     torch.testing.assert_close(joint.sum((1, 2)), torch.ones(64))
     assert int((joint > 0).sum()) == 64 * len(CITIES)
     spring = joint[0][IDS["New"], IDS["York"]].item()
-    assert spring == pytest.approx(6 / 24) and joint[2][IDS["New"], IDS["York"]].item() == pytest.approx(6 / 24)
+    assert spring == pytest.approx(6 / 24)
+    assert joint[2][IDS["New"], IDS["York"]].item() == pytest.approx(6 / 24)
     assert joint[3][IDS["Los"], IDS["Angeles"]].item() == pytest.approx(15 / 46)
 
 
@@ -108,18 +114,24 @@ def test_learning_starts(kind, monkeypatch):
     monkeypatch.setenv("COURSE_BUILD", "1")
     model = make(kind, len(WORDS), LENGTH, 16)
     history = learn(model, sentences_of(16), 2, 40, 5e-3)
-    assert sum(history[-5:]) < 0.8 * sum(history[:5]) and not model.training
+    assert sum(history[-5:]) < 0.8 * sum(history[:5])
+    assert not model.training
     again = make(kind, len(WORDS), LENGTH, 16)
     assert learn(again, sentences_of(16), 2, 40, 5e-3) == history
 
 
 def test_letters_and_turns():
     alphabet, train, held_out = letters()
-    assert 30 < len(alphabet) < 60 and " " in alphabet and "e" in alphabet and not any(c.isupper() for c in alphabet)
-    assert int(train.max()) < len(alphabet) and len(train) > 5 * len(held_out) > 50_000
+    assert 30 < len(alphabet) < 60
+    assert " " in alphabet
+    assert "e" in alphabet
+    assert not any(c.isupper() for c in alphabet)
+    assert int(train.max()) < len(alphabet)
+    assert len(train) > 5 * len(held_out) > 50_000
     windows = windows_of(train, 5, 9)(torch.Generator().manual_seed(0))
     text = "".join(alphabet[i] for i in train.tolist())
-    assert windows.shape == (5, 9) and all("".join(alphabet[i] for i in w) in text for w in windows.tolist())
+    assert windows.shape == (5, 9)
+    assert all("".join(alphabet[i] for i in w) in text for w in windows.tolist())
     model, orders = make("xlnet", len(alphabet), 9, 16).eval(), random_orders(5, 9, torch.Generator().manual_seed(3))
     nats = nats_by_turn(model, windows, orders)
     with torch.no_grad():

@@ -15,12 +15,15 @@ TEXT = relatives.read()
 
 
 def test_windows_and_noise():
-    assert TEXT.train.shape[1] == TEXT.held_out.shape[1] == 16 and int(TEXT.train.max()) < TEXT.count == len(TEXT.alphabet)
+    assert TEXT.train.shape[1] == TEXT.held_out.shape[1] == 16
+    assert int(TEXT.train.max()) < TEXT.count == len(TEXT.alphabet)
     window = torch.cat([TEXT.train[:300], torch.full((300, 1), TEXT.count)], 1)  # [CLS] at the end of each
     inputs, labels = relatives.hide(TEXT, window, torch.Generator().manual_seed(0))
     chosen = labels != -100
-    assert not chosen[:, -1].any() and 0.12 < chosen[:, :-1].float().mean() < 0.18
-    assert torch.equal(labels[chosen], window[chosen]) and torch.equal(inputs[~chosen], window[~chosen])
+    assert not chosen[:, -1].any()
+    assert 0.12 < chosen[:, :-1].float().mean() < 0.18
+    assert torch.equal(labels[chosen], window[chosen])
+    assert torch.equal(inputs[~chosen], window[~chosen])
     assert 0.7 < (inputs[chosen] == TEXT.mask_id).float().mean() < 0.9
 
 
@@ -55,7 +58,8 @@ def test_a_student_is_cut_from_its_teacher():
     teacher = BertForPretraining(BertConfig(
         vocab_size=30, d_model=12, num_heads=3, d_ff=24, num_layers=3, max_len=9, dropout=0.0)).eval()
     student, ids = cut(teacher, [0, 2]), torch.randint(30, (2, 9))
-    assert len(student.bert.encoder.blocks) == student.bert.config.num_layers == 2 and len(teacher.bert.encoder.blocks) == 3
+    assert len(student.bert.encoder.blocks) == student.bert.config.num_layers == 2
+    assert len(teacher.bert.encoder.blocks) == 3
     x = teacher.bert.embeddings(ids)
     for number in (0, 2):
         x = teacher.bert.encoder.blocks[number](x)

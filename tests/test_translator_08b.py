@@ -13,13 +13,15 @@ from course_utils.training.translator import FILE, MAX_LEN, exact, load_translat
 
 def test_held_out_numbers_were_not_trained_on():
     train, held_out = split_numbers()
-    assert not set(train) & set(held_out) and len(set(held_out)) == len(held_out) == 1000
+    assert not set(train) & set(held_out)
+    assert len(set(held_out)) == len(held_out) == 1000
 
 
 def test_the_committed_file_is_exact():
     assert FILE.stat().st_size < 2_000_000
     model, source, target = load_translator()
-    assert not model.training and model.output.weight is model.target_embedding.weight
+    assert not model.training
+    assert model.output.weight is model.target_embedding.weight
     assert exact(model, number_pairs(split_numbers()[1]), source, target) >= 0.99
 
 
@@ -27,7 +29,8 @@ def test_save_and_load(tmp_path):
     model, source, target = load_translator()
     save(model, source, target, tmp_path / "copy.safetensors")
     again, *vocabularies = load_translator(tmp_path / "copy.safetensors")
-    assert [v.tokens for v in vocabularies] == [source.tokens, target.tokens] and again.config == model.config
+    assert [v.tokens for v in vocabularies] == [source.tokens, target.tokens]
+    assert again.config == model.config
     for name, value in model.state_dict().items():
         assert torch.equal(again.state_dict()[name], value), name
 
@@ -70,6 +73,7 @@ def test_box_shows_refusals_and_keeps_the_text(capsys, monkeypatch):
     slider.value = 2
     assert out.value == "<pre>two &lt;b&gt; x 2</pre>"
     field.value = ""
-    assert "nothing to translate" in out.value and slider.value == 2
+    assert "nothing to translate" in out.value
+    assert slider.value == 2
     field.value = "two"
     assert out.value == "<pre>two x 2</pre>"

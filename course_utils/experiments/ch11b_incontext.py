@@ -1,4 +1,6 @@
-"""Learning inside the prompt: opening hours of a shop, inferred from a few examples by a GPT whose weights stay as they are.
+"""Chapter 11b trains a GPT that learns inside its prompt: opening hours of a shop, inferred from a few examples.
+
+Stored results: ``python benchmarks/prompting.py --only in_context``.
 
 A task is a shop that is open for 6 to 18 hours in a row, also over midnight. A prompt asks about hours one after the other, no hour
 twice: "9 ? 9 open  22 ? 22 closed  14 ? …". What is asked last was never shown, so it cannot be looked up: the interval has

@@ -1,10 +1,12 @@
-"""One language model for many tasks, told in words which one is meant: p(output | input, task) as one text.
+"""Chapter 11b: one language model for many tasks, told in words which one is meant.
 
     python -m course_utils.experiments.ch11b_multitask [--steps 3000]     writes ch11b_multitask.safetensors beside this
+    python benchmarks/prompting.py --only zero_shot                       stores results of three seeds
 
-Texts such as "translate to German : forty two -> zwei und vierzig" and "reverse : 4 2 -> 2 4", with numbers below 1,000 in four
-languages and in digits. Some combinations of an instruction and a kind of input occur in no training text. Source of the idea:
-Radford et al. 2019 (GPT-2), section 2; directions never trained: Johnson et al. 2017, section 4.
+It learns p(output | input, task) as one text, such as "translate to German : forty two -> zwei und vierzig" or
+"reverse : 4 2 -> 2 4", with numbers below 1,000 in four languages and in digits. Some combinations of an
+instruction and a kind of input occur in no training text. Source of the idea: Radford et al. 2019 (GPT-2),
+section 2; directions never trained: Johnson et al. 2017, section 4.
 """
 
 from __future__ import annotations

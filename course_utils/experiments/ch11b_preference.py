@@ -1,5 +1,6 @@
-"""Teaching a language model what somebody likes: pairs of texts, which one was preferred, and how far the model may move.
+"""Chapter 11b teaches the mini-GPT what somebody likes: pairs of texts, and which one of them was preferred.
 
+Stored results: ``python benchmarks/prompting.py --only preference``.
 Source: direct preference optimisation, Rafailov et al. 2023, section 4. The "reader" here is a rule, so that one can count.
 """
 
@@ -86,7 +87,7 @@ def dpo_loss(policy_chosen: Tensor, policy_rejected: Tensor, reference_chosen: T
 
 @torch.no_grad()
 def kl_estimate(policy: GPT, reference: GPT, texts: Tensor, prompt: int) -> float:
-    """``KL(π ‖ π_ref)`` in nats a text: the mean log-ratio over texts that the policy itself has written (no others will do)."""
+    """``KL(π ‖ π_ref)`` in nats per text: the mean log-ratio over texts that the policy itself has written, no others."""
     return (sequence_log_probs(policy, texts, prompt) - sequence_log_probs(reference, texts, prompt)).mean().item()
 
 

@@ -1,5 +1,6 @@
-"""CTRL on a small scale: a token in front of a text says in which style it is written, and a small GPT of letters obeys it.
+"""Chapter 12a trains a small CTRL: a GPT of letters that obeys a token in front of the text, which names the style.
 
+Stored results: ``python benchmarks/family_others.py --only control``.
 Source: Keskar et al. 2019, section 3.
 """
 

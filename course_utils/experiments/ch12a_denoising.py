@@ -1,6 +1,7 @@
-"""Texts to spoil and to mend: people who count, BART's noises for them.
+"""Chapter 12a: texts in which somebody counts, and BART's noises, which a model learns to undo.
 
-A text is four numbers in a row, ``"ninety nine . one hundred . …"``: whoever knows how to count can mend every kind of noise.
+A text is four numbers in a row, ``"ninety nine . one hundred . …"``: a model that can count can undo every noise.
+The models are trained and the results stored by ``python benchmarks/family_others.py --only denoising fewshot``.
 Sources: Lewis et al. 2020, section 2.2; Raffel et al. 2020, section 3.1.4.
 """
 

@@ -1,5 +1,6 @@
-"""Teaching a small model with a large one's probabilities.
+"""Chapter 12a teaches a small BERT with the probabilities of a larger one.
 
+Stored results: ``python benchmarks/family_encoders.py --only distil``.
 Source: Hinton et al. 2015, section 2; used for BERT by Sanh et al. 2019 (DistilBERT), section 2.
 """
 

@@ -1,4 +1,8 @@
-"""A long text with one rare token that every position is asked for: what a window cannot carry and a global token can."""
+"""Chapter 12a trains small BERTs under sparse masks on texts with one rare token, for which every position is asked.
+
+A window does not carry the answer from one end to the other, a global token does.
+Stored results: ``python benchmarks/family_others.py --only long``.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ KINDS = 8  # ids 1 to 8 are ordinary tokens, 9 to 16 the rare ones
 
 
 def texts_with_one(batch: int, n: int, generator: torch.Generator, first: int = 0) -> tuple[Tensor, Tensor]:
-    """Random texts ``(batch, n)`` with one rare token, at ``first`` or later, and where it stands, ``(batch,)``."""
+    """Random texts ``(batch, n)`` with one rare token, at ``first`` or later, and its place, ``(batch,)``."""
     ids = torch.randint(1, KINDS + 1, (batch, n), generator=generator)
     place = torch.randint(first, n, (batch,), generator=generator)
     ids[torch.arange(batch), place] += KINDS

@@ -1,4 +1,7 @@
-"""One small body for the encoders of the family, trained and measured on hidden letters of the Python manual."""
+"""Chapter 12a: one small body for the encoders of the family, trained and measured on hidden letters of the manual.
+
+Stored results: ``python benchmarks/family_encoders.py``.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Training and measuring for chapter 12b: hidden pairs of words, and letters predicted in random orders.
+"""Chapter 12b trains BERT and XLNet on hidden pairs of words, and XLNet on letters in random orders.
 
+Stored results: ``python benchmarks/xlnet_orders.py``.
 Both models are asked for the same things by the same rule: a random order is drawn, and the last ``k`` tokens of it are predicted,
 by BERT all at once from what is left, by XLNet one after the other.
 """

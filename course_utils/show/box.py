@@ -15,7 +15,7 @@ def reply(answer: Callable[..., str], text: str, **settings: Any) -> str:
 
 
 def type_and_see(answer: Callable[..., str], text: str, label: str = "text", **choices: Sequence[Any]) -> None:
-    """Print the answer to ``text`` with the first choice of everything, then offer a text field and a slider a choice.
+    """Print the answer to ``text`` with the first choice of everything, then offer a text field and one slider for each choice.
 
     ``answer(text, **settings)`` returns what is to be shown; a ValueError it raises is shown as a sentence. The field answers
     while one types and keeps what was typed. Choices are lists, or ``(start, list)`` as in ``explore``.

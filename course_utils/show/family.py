@@ -49,8 +49,8 @@ def family_tree() -> Any:
     """Draw the tree as a picture, then show it to click through; the widget is returned."""
     from IPython.display import display
 
-    picture(_drawn(), "family tree from 2017 to 2021, one member a row: encoders on the left, encoder–decoders in the middle, decoders on "
-                      "the right, each with the one thing it changed; ELMo stands apart, for it is no Transformer")
+    picture(_drawn(), "family tree from 2017 to 2021, one row for each member: encoders on the left, encoder–decoders in the middle, "
+                      "decoders on the right, each with the one thing it changed; ELMo stands apart, for it is no Transformer")
     measured, rows = records(), []
     for place, m in enumerate(MEMBERS):
         sizes = ", ".join(f"{size} {PUBLISHED[size][0]:,}" for size in m.sizes)

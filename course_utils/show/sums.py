@@ -24,7 +24,7 @@ def strip(ax: Axes, x: float, y: float, vector: object, colour: str, cell: float
 
 
 def added(words: Sequence[str], word_vectors: object, position_vectors: object) -> Figure:
-    """Word vector plus position vector is the input, one column a token."""
+    """Word vector plus position vector is the input, one column for each token."""
     tops, places = array(word_vectors), array(position_vectors)
     if not len(words) == len(tops) == len(places):
         raise ValueError(f"{len(words)} words, {len(tops)} word vectors and {len(places)} position vectors do not match")

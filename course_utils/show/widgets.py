@@ -7,7 +7,7 @@ from typing import Any
 
 
 def explore(draw: Callable[..., None], **choices: Sequence[Any]) -> None:
-    """Draw once with the first choice of everything, then again under a slider a choice.
+    """Draw once with the first choice of everything, then again under one slider for each choice.
 
     ``choices`` maps each argument of ``draw`` to the values its slider steps through; a value marks the start by
     standing in a tuple ``(start, values)``. Readers of a rendered page see the static figure, learners both.

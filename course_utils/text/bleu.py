@@ -13,7 +13,7 @@ def ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def bleu(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]], order: int = 4) -> float:
-    """Corpus BLEU from 0 to 100, one reference a sentence, tokens as given, no smoothing.
+    """Corpus BLEU from 0 to 100, one reference for each sentence, tokens as given, no smoothing.
 
     Counts are summed over all sentences before dividing. ValueError for different numbers of sentences or none.
     """

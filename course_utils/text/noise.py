@@ -1,4 +1,4 @@
-"""Ways to spoil a text that a model then has to mend: BART's five noise functions and T5's spans with sentinels.
+"""Noise that a model learns to undo: BART's five functions and T5's spans with sentinels.
 
 Texts are lists of token ids; ``rng`` is a ``random.Random``. Sources: Lewis et al. 2020, section 2.2; Raffel et al. 2020, section 3.1.4.
 """

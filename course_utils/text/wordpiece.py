@@ -115,7 +115,7 @@ class WordPiece:
 
     @classmethod
     def from_file(cls, path: str | Path) -> WordPiece:
-        """Read BERT's ``vocab.txt``: a piece a line."""
+        """Read BERT's ``vocab.txt``: one piece in each line."""
         return cls(Path(path).read_text(encoding="utf-8").splitlines())
 
     def word_ids(self, word: str) -> list[int]:

@@ -88,8 +88,14 @@ def check(options: argparse.Namespace, processes: int) -> None:
         raise ValueError(f"--lr {options.lr} must be positive")
     if options.vocab < 257:
         raise ValueError(f"--vocab {options.vocab} must be at least 257: 256 bytes and the end of a document")
-    GPTConfig(vocab_size=options.vocab, d_model=options.width, num_heads=options.heads, num_layers=options.layers,
-              max_len=options.context, dropout=options.dropout)
+    GPTConfig(
+        vocab_size=options.vocab,
+        d_model=options.width,
+        num_heads=options.heads,
+        num_layers=options.layers,
+        max_len=options.context,
+        dropout=options.dropout,
+    )
 
 
 def prepare(options: argparse.Namespace) -> None:
