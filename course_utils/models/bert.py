@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .dropout import dropout
 from .transformer import Encoder, TransformerConfig
 
 IGNORED = -100  # the label of a token that is not asked for: F.cross_entropy skips it
@@ -69,7 +70,7 @@ class BertEmbeddings(nn.Module):
                 raise ValueError(f"{name}s run from {int(found.min())} to {int(found.max())}; there are {table.num_embeddings}")
         segment = self.segment.weight[0] if segments is None else self.segment(segments)
         x = self.token(ids) + segment + self.position.weight[: ids.shape[1]]
-        return F.dropout(self.norm(x), self.dropout, self.training)
+        return dropout(self.norm(x), self.dropout, self.training)
 
 
 class Bert(nn.Module):
@@ -156,7 +157,7 @@ class SequenceClassifier(nn.Module):
 
     def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
         x = self.features(ids, segments, mask)
-        return self.output(F.dropout(x, self.bert.config.dropout, self.training))
+        return self.output(dropout(x, self.bert.config.dropout, self.training))
 
 
 class TokenClassifier(nn.Module):
@@ -169,7 +170,7 @@ class TokenClassifier(nn.Module):
 
     def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
         hidden = self.bert(ids, segments, mask)
-        return self.output(F.dropout(hidden, self.bert.config.dropout, self.training))
+        return self.output(dropout(hidden, self.bert.config.dropout, self.training))
 
 
 class SpanClassifier(nn.Module):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .dropout import Dropout, dropout
 from .masks import causal_mask, padding_mask
 from .multihead import KeyValueCache, MultiHeadAttention
 from .positions import sinusoidal
@@ -33,7 +34,7 @@ class DecoderBlock(nn.Module):
         self.feed_forward = feed_forward(config)
         self.norm_1, self.norm_2, self.norm_3 = (norm(config) for _ in range(3))
         self.after_1, self.after_2, self.after_3 = (norm_after(config) for _ in range(3))
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None,
                 caches: tuple[KeyValueCache | None, KeyValueCache | None] = (None, None)) -> Tensor:
@@ -169,7 +170,7 @@ class Translator(nn.Module):
         x = F.embedding(ids, embedding.weight)
         if self.config.scale_embeddings:
             x = x * math.sqrt(self.config.d_model)
-        return F.dropout(x + self.table[start : start + ids.shape[1]], self.config.dropout, self.training)
+        return dropout(x + self.table[start : start + ids.shape[1]], self.config.dropout, self.training)
 
 
 def translator_parameters(config: TranslatorConfig) -> int:

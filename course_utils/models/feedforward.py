@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .dropout import Dropout
+
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
@@ -39,7 +41,7 @@ class FeedForward(nn.Module):
         self.activation = find_activation(activation)
         self.w_1 = nn.Linear(d_model, d_ff, bias=bias)
         self.w_2 = nn.Linear(d_ff, d_model, bias=bias)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.w_2(self.dropout(self.activation(self.w_1(x))))
@@ -53,7 +55,7 @@ class GatedFeedForward(nn.Module):
         self.activation = find_activation(activation)
         self.w_1 = nn.Linear(d_model, 2 * width, bias=bias)  # rows: gate, then value
         self.w_2 = nn.Linear(width, d_model, bias=bias)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         gate, value = self.w_1(x).chunk(2, dim=-1)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .dropout import Dropout, dropout
 from .multihead import KeyValueCache, MultiHeadAttention
 from .transformer import TransformerConfig, feed_forward, final_norm, norm
 
@@ -71,7 +72,7 @@ class GPTBlock(nn.Module):
         self.attention = attention or MultiHeadAttention(config.d_model, config.num_heads, config.bias, config.dropout)
         self.feed_forward = network or feed_forward(config)
         self.norm_1, self.norm_2 = norm(config), norm(config)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, cache: KeyValueCache | None = None) -> Tensor:
         if self.norm_place == "post":  # GPT-1
@@ -116,7 +117,7 @@ class GPT(nn.Module):
         x = self.token(ids)
         if self.position is not None:
             x = x + self.position.weight[seen: seen + ids.shape[1]]
-        x = F.dropout(x, self.config.dropout, self.training)
+        x = dropout(x, self.config.dropout, self.training)
         for block, cache in zip(self.blocks, caches or [None] * len(self.blocks), strict=True):
             x = block(x, cache)
         return self.norm(x)

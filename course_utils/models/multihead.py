@@ -25,7 +25,7 @@ def head_dim(d_model: int, num_heads: int) -> int:
 
 def split_heads(x: Tensor, num_heads: int) -> Tensor:
     """Cut the features into heads: ``(…, n, d_model)`` -> ``(…, num_heads, n, head_dim)``."""
-    return x.unflatten(-1, (num_heads, head_dim(x.shape[-1], num_heads))).transpose(-3, -2)
+    return x.view(*x.shape[:-1], num_heads, head_dim(x.shape[-1], num_heads)).transpose(-3, -2)
 
 
 def merge_heads(x: Tensor) -> Tensor:
@@ -115,21 +115,18 @@ class MultiHeadAttention(nn.Module):
             if x is not None and (x.dim() != 3 or x.shape[-1] != self.d_model):
                 raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (batch, tokens, d_model={self.d_model})")
         if key is None:  # self-attention: one product for all three
-            q, k, v = self.w_qkv(query).chunk(3, dim=-1)
-        else:
-            value = key if value is None else value
-            q, k, v = (self._part(number, x) for number, x in enumerate((query, key, value)))
-        return split_heads(q, self.num_heads), split_heads(k, self.num_heads), split_heads(v, self.num_heads)
+            return split_heads(self.w_qkv(query), 3 * self.num_heads).chunk(3, dim=-3)
+        return self._part(0, query), self._part(1, key), self._part(2, key if value is None else value)
 
     def project_query(self, query: Tensor) -> Tensor:
         """Queries alone, ``(batch, num_heads, n, head_dim)``."""
-        return split_heads(self._part(0, query), self.num_heads)
+        return self._part(0, query)
 
     def _part(self, number: int, x: Tensor) -> Tensor:
-        """x times the rows of ``w_qkv`` that make queries (0), keys (1) or values (2)."""
+        """Queries (0), keys (1) or values (2) of all heads: x times a third of the rows of ``w_qkv``."""
         rows = slice(number * self.d_model, (number + 1) * self.d_model)
         bias = None if self.w_qkv.bias is None else self.w_qkv.bias[rows]
-        return F.linear(x, self.w_qkv.weight[rows], bias)
+        return split_heads(F.linear(x, self.w_qkv.weight[rows], bias), self.num_heads)
 
     @staticmethod
     def _for_heads(mask: Tensor | None, q: Tensor, k: Tensor) -> Tensor | None:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .dropout import Dropout
 from .feedforward import FeedForward, GatedFeedForward
 from .multihead import MultiHeadAttention, head_dim
 from .norms import make_norm
@@ -68,7 +69,7 @@ class EncoderBlock(nn.Module):
         self.feed_forward = feed_forward(config)
         self.norm_1, self.norm_2 = norm(config), norm(config)
         self.after_1, self.after_2 = norm_after(config), norm_after(config)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         if self.norm_place == "post":

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .bert import initialise
+from .dropout import dropout
 from .transformer import EncoderBlock, TransformerConfig
 
 
@@ -108,7 +109,7 @@ class XLNet(nn.Module):
         """Content ``(batch, n, d_model)`` plus positions, normalised."""
         if ids.dim() != 2 or not 0 < ids.shape[1] <= self.config.max_len:
             raise ValueError(f"ids of shape {tuple(ids.shape)}; expected (batch, n) with n from 1 to max_len={self.config.max_len}")
-        return F.dropout(self.norm(content + self.position.weight[: ids.shape[1]]), self.config.dropout, self.training)
+        return dropout(self.norm(content + self.position.weight[: ids.shape[1]]), self.config.dropout, self.training)
 
     def loss(self, ids: Tensor, orders: Tensor, predict: int | None = None) -> Tensor:
         """Mean nats of the tokens at the last ``predict`` places of every order (None: of all n)."""
