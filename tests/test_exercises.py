@@ -17,7 +17,7 @@ import torch
 from right_answers import ANSWERS
 
 from course_utils.checks.engine import catalogue, examine
-from course_utils.checks.judge import expected_of
+from course_utils.checks.expected import expected_of
 
 SOURCES = sorted((Path(__file__).parents[1] / "solutions").glob("*.md"))
 

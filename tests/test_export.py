@@ -42,8 +42,10 @@ def test_only_what_is_answered_and_grading_finds_it(chapters, tmp_path):
     found, = collect(target.parent)
     assert (found.student, found.problem) == ("Ada L", "")
     notebook = json.loads(load(found))
-    assert not any(c.get("outputs") for c in notebook["cells"]) and any("é ü 漢" in "".join(c["source"]) for c in notebook["cells"])
-    assert zipfile.ZipFile(target).namelist() == ["Ada L/03_self_attention.ipynb"] and target.stat().st_size < 60_000
+    assert not any(c.get("outputs") for c in notebook["cells"])
+    assert any("é ü 漢" in "".join(c["source"]) for c in notebook["cells"])
+    assert zipfile.ZipFile(target).namelist() == ["Ada L/03_self_attention.ipynb"]
+    assert target.stat().st_size < 60_000
 
 
 def test_stubs_count_as_open_even_with_other_line_ends(chapters, tmp_path):
@@ -89,7 +91,9 @@ def test_the_command(chapters, tmp_path, monkeypatch, capsys):
     answer(chapters / "01_kernel_regression.ipynb", "01.1")
     assert handing_in.main(["--name", "Ada L"]) == 0
     said = capsys.readouterr().out
-    assert "01_kernel_regression: 01.1" in said and "1 answers of Ada L" in said and (tmp_path / "answers_Ada_L.zip").exists()
+    assert "01_kernel_regression: 01.1" in said
+    assert "1 answers of Ada L" in said
+    assert (tmp_path / "answers_Ada_L.zip").exists()
 
 
 def test_python_alone_is_enough(tmp_path):

@@ -208,7 +208,8 @@ def test_sandbox_copies_no_answers(tmp_path):
     assert {Path(name).name for name in files if name.startswith("course_utils/exercises")} == {"__init__.py", "callables.py"}
     rooms = [tmp_path / "course_utils" / room for room in ("checks", "exercises")]
     text = "".join(path.read_text(encoding="utf-8") for room in rooms for path in room.rglob("*.py"))
-    assert "Twin(" not in text and "EXERCISES" not in text
+    assert "Twin(" not in text
+    assert "EXERCISES" not in text
     handed = [value for e in catalogue() for case in e.cases((1, 2)) for value in _inside(case.args)]
     for name in {value.name for value in handed if isinstance(value, Registered)}:
         assert name in text or name.startswith("language_"), f"move {name} into the callables.py of its chapter"
@@ -226,7 +227,8 @@ def test_a_fault_that_follows_from_another_is_told_apart(tmp_path):
     put(tmp_path / "class", "ada", book)
     grade(tmp_path / "class", tmp_path / "out")
     line, = Book(tmp_path / "out", True).lines()
-    assert line["marks"]["01.2"]["follows"] == "01.1" and "mend that one first" in line["marks"]["01.2"]["notes"][0]
+    assert line["marks"]["01.2"]["follows"] == "01.1"
+    assert "mend that one first" in line["marks"]["01.2"]["notes"][0]
     assert "01.2</td><td>" not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
@@ -255,7 +257,9 @@ def test_helpers_imports_magics_and_failing_stories(tmp_path):
     rows = grade(tmp_path / "class", tmp_path / "out")
     assert {name: row["01.1"] for name, row in rows.items()} == dict.fromkeys(rows, "4") | {"broken": "0"}
     notes = {line["submission"]["student"]: " ".join(line["marks"]["01.1"]["notes"]) for line in Book(tmp_path / "out", True).lines()}
-    assert "metadata was lost" in notes["lost"] and "the last one counts" in notes["twice"] and "its own cell is blank" in notes["moved"]
+    assert "metadata was lost" in notes["lost"]
+    assert "the last one counts" in notes["twice"]
+    assert "its own cell is blank" in notes["moved"]
     assert notes["helped"] == notes["noisy"] == ""
 
 
@@ -264,7 +268,8 @@ def test_cells_and_what_they_need():
                                    cell("def g(x):\n    a = x\n    return f(a)", "01.1")))
     found = find(cells, {"01.1": "g"})
     assert found["01.1"]["needs"] == [1, 2, 4]
-    assert plain_python("%%bash\nls") == "# %%bash\n# ls" and plain_python("x = 1\n%time f()\nf?") == "x = 1\npass  # %time f()\npass  # f?"
+    assert plain_python("%%bash\nls") == "# %%bash\n# ls"
+    assert plain_python("x = 1\n%time f()\nf?") == "x = 1\npass  # %time f()\npass  # f?"
     with pytest.raises(Unreadable):
         read_notebook(b"{}")
 
@@ -306,8 +311,12 @@ def test_settings(tmp_path):
     late = "[late]\ndeadline = 2027-01-31T00:00:00+00:00\nper_day = 0.1\nmost = 0.25\n"
     file.write_text('partial = false\n[weights]\n"03" = 2\n"03.2" = 0.5\n' + late)
     rules = load_settings(file)
-    assert rules.weight("03.1") == 2 and rules.weight("03.2") == 0.5 and rules.weight("04.1") == 1
-    assert rules.points("03.1", 3, 4) == 0 and rules.points("03.1", 4, 4) == 8 and Settings().points("03.1", 3, 4) == 3
+    assert rules.weight("03.1") == 2
+    assert rules.weight("03.2") == 0.5
+    assert rules.weight("04.1") == 1
+    assert rules.points("03.1", 3, 4) == 0
+    assert rules.points("03.1", 4, 4) == 8
+    assert Settings().points("03.1", 3, 4) == 3
     deadline = rules.deadline
     kept = [rules.kept(t) for t in (None, deadline, deadline + 1, deadline + 86401, deadline + 10**7)]
     assert kept == pytest.approx([1, 1, 0.9, 0.8, 0.75])
@@ -341,9 +350,12 @@ def test_frames_carry_what_they_are_given():
     value = {"a": [1, 2.5, None, True, "ü", b"\x00\xff", (1, 2)], "t": strided, "r": Registered("f"), 3: torch.zeros(0, 2),
              "h": torch.randn(3).bfloat16(), "b": torch.tensor([True, False]), "e": torch.randn(2, 1).expand(2, 3), "inf": float("inf")}
     back = wire.read(io.BytesIO(wire.pack(value)).read)
-    assert back["a"] == value["a"] and back["r"] == value["r"] and back["inf"] == float("inf")
+    assert back["a"] == value["a"]
+    assert back["r"] == value["r"]
+    assert back["inf"] == float("inf")
     for key in ("t", 3, "h", "b", "e"):
-        assert torch.equal(back[key], value[key]) and back[key].dtype == value[key].dtype
+        assert torch.equal(back[key], value[key])
+        assert back[key].dtype == value[key].dtype
     assert back["t"].stride() == strided.stride()
 
 

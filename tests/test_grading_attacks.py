@@ -154,7 +154,8 @@ def test_attack_is_graded_and_named(attacked, name):
     assert not line["problem"]
     mark = line["marks"]["01.1"]
     assert mark["points"] == 0, mark
-    assert mark["stage"] == (stage or mark["stage"]) and mark["stage"] != "passed"
+    assert mark["stage"] == (stage or mark["stage"])
+    assert mark["stage"] != "passed"
     assert mark["mistake"] == mistake if mistake else mark["message"]
     assert words in mark["message"] + " ".join(mark["notes"]), mark
     assert "judge stumbled" != mark["mistake"]
@@ -238,7 +239,9 @@ def test_broken_files_cost_their_owner_alone(honest, tmp_path):
     deserved = {name: row.split(",")[5] for name, row in honest[1].items() if name != "Student"}
     assert {name: table[name]["01.1 (4)"] for name in deserved} == deserved
     text = (out / "gradebook.csv").read_text(encoding="utf-8-sig")
-    assert "\x1b" not in text and "\u202e" not in text and "'=HYPERLINK(1)" in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "'=HYPERLINK(1)" in text
     assert [table[name]["01.1 (4)"] for name in ("format three", "parcel", "impostor")] == ["4", "4", "0"]
     assert all(table[name]["Percent"] == ("100.0" if points == "4" else "0.0") for name, points in deserved.items())
     report = (out / "report.html").read_text(encoding="utf-8")
@@ -264,4 +267,5 @@ def test_html_of_a_submission_is_harmless(tmp_path):
     grade(tmp_path / "class", tmp_path / "out")
     for page in [*(tmp_path / "out" / "feedback").iterdir(), tmp_path / "out" / "report.html"]:
         text = page.read_text(encoding="utf-8")
-        assert "<script" not in text and "<img" not in text
+        assert "<script" not in text
+        assert "<img" not in text

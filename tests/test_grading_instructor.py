@@ -50,7 +50,8 @@ def packed(path, names: dict[str, bytes]):
 # ---- typing errors and folders in use ------------------------------------------------------------------------
 
 def test_chapters_as_people_type_them(tmp_path, capsys):
-    assert chapters(["3", "08A", "01"]) == ("03", "08a", "01") and chapters([]) == ()
+    assert chapters(["3", "08A", "01"]) == ("03", "08a", "01")
+    assert chapters([]) == ()
     put(tmp_path / "class", "ada", with_answer(RIGHT))
     for word in ("99", "8", "03.1", "x"):
         assert main([str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--only", word]) == 2
@@ -110,7 +111,9 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     time.sleep(1)
     run.send_signal(signal.SIGINT)
     said = run.communicate(timeout=60)[1]
-    assert run.returncode == 130 and "--resume" in said and "Traceback" not in said, said
+    assert run.returncode == 130, said
+    assert "--resume" in said, said
+    assert "Traceback" not in said, said
 
 
 # ---- Canvas and Moodle ---------------------------------------------------------------------------------------
@@ -141,7 +144,8 @@ def test_a_zip_file_belongs_to_who_handed_it_in(tmp_path):
     found, = collect(tmp_path / "class")
     assert (found.student, found.identity) == ("Jane Doe", "Participant 4711")
     found, = collect(packed(tmp_path / "moodle.zip", {folder + "work.zip": inside}))
-    assert (found.student, found.identity) == ("Jane Doe", "Participant 4711") and "zip file inside" in found.problem
+    assert (found.student, found.identity) == ("Jane Doe", "Participant 4711")
+    assert "zip file inside" in found.problem
 
 
 def test_flat_files_of_a_class_are_not_thrown_together(tmp_path):
@@ -201,7 +205,8 @@ def test_no_keyring_is_within_reach(box):
     """Neither the instructor's nor one in which a submission could leave a note for the next."""
     for _ in range(2):
         mark = mark_of(box, KEYS)
-        assert mark.points == 0 and "no keys" in mark.message, mark.message
+        assert mark.points == 0, mark.message
+        assert "no keys" in mark.message, mark.message
 
 
 SEARCH = '''
@@ -280,7 +285,8 @@ def test_the_courses_own_code_is_no_answer(module):
 
     found = importlib.import_module(module)
     ours = [value for value in vars(found).values() if getattr(value, "__module__", "") == module and callable(value)]
-    assert ours and all(map(is_ours, ours))
+    assert ours
+    assert all(map(is_ours, ours))
     disguised = next(value for value in ours if hasattr(value, "__code__"))
     assert is_ours(type(disguised)(disguised.__code__, {"__name__": "__main__"}))  # the same code under another name
 
@@ -316,7 +322,8 @@ FLOODS = {
 def test_a_flood_of_text_stays_small(box, kind):
     started = time.monotonic()
     mark = mark_of(box, FLOODS[kind])
-    assert mark.points == 0 and mark.mistake not in ("judge stumbled", "tampering"), mark.message[:300]
+    assert mark.points == 0, mark.message[:300]
+    assert mark.mistake not in ("judge stumbled", "tampering"), mark.message[:300]
     assert time.monotonic() - started < 15
     assert len(json.dumps(mark.plain())) < 20_000
 

@@ -58,14 +58,16 @@ def test_assignments_hold_answers_checks_and_what_they_need(tmp_path):
         cells = json.loads(data)["cells"]
         code = [c for c in cells if c["cell_type"] == "code"]
         marks = [c["metadata"]["nbgrader"] for c in code if "nbgrader" in c["metadata"]]
-        assert len({m["grade_id"] for m in marks}) == len(marks) and all("." not in m["grade_id"] for m in marks)
+        assert len({m["grade_id"] for m in marks}) == len(marks)
+        assert all("." not in m["grade_id"] for m in marks)
         for item in code:
             mark, tag = item["metadata"].get("nbgrader"), item["metadata"].get("course")
             assert not any(call in item["source"] for call in ("explore(", "fit(", "picture(", "progress()")) or mark
             if mark is None:
                 continue
             seen.add((tag["exercise"], tag["role"]))
-            assert mark["schema_version"] == 3 and mark["grade"] == mark["locked"] == (not mark["solution"]) == (tag["role"] == "check")
+            assert mark["schema_version"] == 3
+            assert mark["grade"] == mark["locked"] == (not mark["solution"]) == (tag["role"] == "check")
             assert mark.get("points") == (points[tag["exercise"]] if mark["grade"] else None)
             assert not mark["grade"] or item["source"].splitlines()[-1] == "result.points"
         defined = set().union(*(c.defines | c.imported for c in read_notebook(data)))
@@ -82,8 +84,11 @@ def test_what_is_kept():
     book = json.loads(notebook(cell("import os"), cell("a = 1"), cell("b = 2"), cell("def f():\n    raise NotImplementedError", "01.1"),
                                cell('result = check("01.1", f)', "01.1", "check"), cell("explore(f)")))
     key = json.loads(notebook(cell("def f():\n    return a", "01.1")))
-    assert kept_cells(book) == {0, 1, 4, 5} and kept_cells(book, key) == {0, 1, 2, 4, 5}
-    assert only_imports("import a\nfrom b import c") and not only_imports("import a\na.go()") and not only_imports("")
+    assert kept_cells(book) == {0, 1, 4, 5}
+    assert kept_cells(book, key) == {0, 1, 2, 4, 5}
+    assert only_imports("import a\nfrom b import c")
+    assert not only_imports("import a\na.go()")
+    assert not only_imports("")
     with pytest.raises(ValueError, match="keeps no result"):
         check_source('check("01.1", f)')
 
@@ -193,13 +198,15 @@ def test_a_cluster_that_loses_a_worker_grades_like_one_machine(tmp_path, cluster
             if lines.exists() and len(lines.read_bytes().splitlines()) >= 3 and len(below) > 1:
                 break
             time.sleep(0.02)
-        assert judge.poll() is None and len(below) > 1, "the worker was to be killed while it grades"
+        assert judge.poll() is None, "the worker was to be killed while it grades"
+        assert len(below) > 1, "the worker was to be killed while it grades"
         os.kill(workers[0].pid, signal.SIGKILL)
         at_the_kill = len(lines.read_bytes().splitlines())
         said, complaints = judge.communicate(timeout=180)
     finally:
         judge.kill()
-    assert judge.returncode == 1 and "9 notebooks graded, 0 unchanged, 1 unreadable" in said, complaints[-3000:]
+    assert judge.returncode == 1, complaints[-3000:]
+    assert "9 notebooks graded, 0 unchanged, 1 unreadable" in said, complaints[-3000:]
     assert at_the_kill < 9
     assert (out / "gradebook.csv").read_bytes() == (tmp_path / "local" / "gradebook.csv").read_bytes()
     assert set(Counter(line["key"] for line in Book(out, True).lines()).values()) == {1}
@@ -228,7 +235,8 @@ def test_a_scheduler_that_is_not_there_is_said(tmp_path, capsys):
     (tmp_path / "class").mkdir()
     (tmp_path / "class" / "ada.ipynb").write_bytes(with_answer(RIGHT))
     words = [str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--engine", "dask"]
-    assert main(words) == 2 and "--scheduler" in capsys.readouterr().err
+    assert main(words) == 2
+    assert "--scheduler" in capsys.readouterr().err
     with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
         assert main([*words, "--scheduler", f"tcp://127.0.0.1:{free_port()}"]) == 2
     assert "no Dask scheduler answers" in capsys.readouterr().err

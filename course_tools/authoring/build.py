@@ -58,6 +58,13 @@ def check_outputs(path: Path, root: Path = ROOT, timeout: float = CELL_TIMEOUT) 
     return found
 
 
+def minutes_of(chapter: Chapter, words: int) -> int:
+    """Minutes to read ``words`` with the code between them (75 a minute) and to do the exercises, rounded to five: for the chapter's head."""
+    from course_utils.checks.engine import find
+
+    return 5 * round((words / 75 + sum(find(exercise).minutes for exercise in chapter.stubs)) / 5)
+
+
 def _first_difference(before: str, after: str) -> tuple[str, str]:
     """The first pair of lines that differ."""
     pairs = zip_longest(before.splitlines(), after.splitlines(), fillvalue="(nothing)")
@@ -85,7 +92,8 @@ def build_chapter(path: Path, root: Path = ROOT, force: bool = False, timeout: f
     return [
         f"{chapter.number} built: solution {seconds[SOLUTION]:.1f} s, "
         f"chapter {seconds[CHAPTER]:.1f} s, {load.words:,} of {MAX_WORDS:,} words, "
-        f"{load.code_cells} of {MAX_CODE_CELLS} code cells, median {load.median_lines:g} lines",
+        f"{load.code_cells} of {MAX_CODE_CELLS} code cells, median {load.median_lines:g} lines, "
+        f"about {minutes_of(chapter, load.words)} minutes",
         *changed,
     ]
 

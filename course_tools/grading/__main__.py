@@ -24,7 +24,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--settings", help="TOML file with weights, late penalty and partial credit")
     found.add_argument("--timeout", type=float, default=60.0, help="seconds for an exercise and the cells it needs (60)")
     found.add_argument("--memory", type=float, default=2.0, help="GB of memory for a submission (2)")
-    found.add_argument("--jobs", type=int, help="processes on this machine (one a core)")
+    found.add_argument("--jobs", type=int, help="processes on this machine (one for each core)")
     found.add_argument("--engine", choices=("local", "dask"), default="local", help="this machine, or a Dask cluster")
     found.add_argument("--scheduler", help="address of the Dask scheduler: tcp://host:8786")
     found.add_argument("--seed", help="repeat the draws of an earlier run")

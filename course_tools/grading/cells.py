@@ -11,6 +11,7 @@ import builtins
 import json
 import re
 import symtable
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -144,41 +145,55 @@ def find(cells: list[Cell], exercises: dict[str, str]) -> dict[str, dict[str, An
     tagged = {cell.exercise for cell in cells if cell.role == "answer"}
     chapters = {exercise.split(".")[0] for exercise in tagged & set(exercises)}
     answers = [cell for cell in cells if not is_check(cell)]
-    owners: dict[str, set[str]] = {}
-    for exercise, name in exercises.items():
-        owners.setdefault(name, set()).add(exercise)
+    untagged = Counter(name for exercise, name in exercises.items() if exercise not in tagged)
     found: dict[str, dict[str, Any]] = {}
-    for exercise, name in exercises.items():
+    for exercise, asked in exercises.items():
         if chapters and exercise.split(".")[0] not in chapters:
             continue  # the notebook of one chapter may define a helper that has the name of another chapter's exercise
-        notes = []
-        called = checked_name(cells, exercise)
-        own = [c for c in answers if c.exercise == exercise and c.role == "answer"]
-        if called and not any(name in c.defines for c in own or answers):
-            name = called  # the name that the notebook itself hands to the check
-        if own and not any(name in c.defines for c in own) and len(own[-1].defines) == 1 and not own[-1].uses:
-            name, = own[-1].defines  # a prediction: the cell holds one table and nothing else
-        named = [c for c in answers if name in c.defines]
-        mine = [c for c in own if name in c.defines]
-        others = [c for c in named if c.exercise is None or c not in own and c.role != "answer"]
-        if not mine and len(owners.get(name, set()) - tagged) > 1:
-            others = []  # several exercises of the course ask for this name: without metadata nobody can tell which it is
-        if not own and not others:
+        own = [cell for cell in answers if cell.exercise == exercise and cell.role == "answer"]
+        name = _name_in(cells, answers, own, exercise, asked)
+        chosen, notes = _choose(answers, own, name, alone=untagged[name] <= 1)
+        if chosen is None:
             continue
-        solved = [c for c in mine if name not in c.blank]
-        elsewhere = [c for c in others if name not in c.blank]
-        chosen = (solved or elsewhere or mine or others or own)[-1]
-        if chosen not in own:
-            why = "its own cell is blank" if mine else "its metadata was lost" if not own else "its own cell does not define it"
-            notes.append(f"found by the name `{name}` in cell {chosen.index + 1}: {why}")
-        elif len(solved) > 1:
-            notes.append(f"{len(solved)} cells of this exercise define `{name}`: the last one counts (cell {chosen.index + 1})")
-        if name not in chosen.defines and chosen.broken is None:
-            notes.append(f"cell {chosen.index + 1} does not define `{name}`: was it renamed?")
         needed = needs(chosen, answers)
         below = {c.exercise for c in answers if c.index in needed and c.role == "answer" and c.exercise in exercises} - {exercise}
         found[exercise] = {"cell": chosen.index, "name": name, "needs": needed, "builds_on": sorted(below), "notes": notes}
     return found
+
+
+def _name_in(cells: list[Cell], answers: list[Cell], own: list[Cell], exercise: str, name: str) -> str:
+    """The name that an answer has in this notebook; a student may have changed it."""
+    called = checked_name(cells, exercise)
+    if called and not any(name in cell.defines for cell in own or answers):
+        name = called  # the name that the notebook itself hands to the check
+    if own and not any(name in cell.defines for cell in own) and len(own[-1].defines) == 1 and not own[-1].uses:
+        name, = own[-1].defines  # a prediction: the cell holds one table and nothing else
+    return name
+
+
+def _choose(answers: list[Cell], own: list[Cell], name: str, alone: bool) -> tuple[Cell | None, list[str]]:
+    """The cell that counts, and what to say of the choice: the exercise's own cell if it is solved, else one elsewhere that is.
+
+    ``alone``: no other exercise without a cell of its own asks for the name; else nobody can tell whose a cell without metadata is.
+    """
+    mine = [cell for cell in own if name in cell.defines]
+    others = [cell for cell in answers if name in cell.defines and cell not in own and (cell.exercise is None or cell.role != "answer")]
+    if not mine and not alone:
+        others = []
+    solved = [cell for cell in mine if name not in cell.blank]
+    elsewhere = [cell for cell in others if name not in cell.blank]
+    candidates = solved or elsewhere or mine or others or own
+    if not candidates:
+        return None, []
+    chosen, notes = candidates[-1], []
+    if chosen not in own:
+        why = "its own cell is blank" if mine else "its own cell does not define it" if own else "its metadata was lost"
+        notes.append(f"found by the name `{name}` in cell {chosen.index + 1}: {why}")
+    elif len(solved) > 1:
+        notes.append(f"{len(solved)} cells of this exercise define `{name}`: the last one counts (cell {chosen.index + 1})")
+    if name not in chosen.defines and chosen.broken is None:
+        notes.append(f"cell {chosen.index + 1} does not define `{name}`: was it renamed?")
+    return chosen, notes
 
 
 def checked_name(cells: list[Cell], exercise: str) -> str | None:

@@ -114,7 +114,7 @@ def _whose(path: PurePosixPath) -> tuple[str, str, str]:
     The identity is what the learning-management system calls the student: Canvas's ID, Moodle's "Participant 4711".
     """
     label = path.name
-    moodle = MOODLE.match(path.parts[0])  # a folder a student, or all in one
+    moodle = MOODLE.match(path.parts[0])  # a folder for each student, or one for all
     if moodle:
         return moodle["student"], f"Participant {moodle['id']}", moodle["name"] if len(path.parts) == 1 and moodle["name"] else label
     if len(path.parts) > 1:

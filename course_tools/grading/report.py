@@ -1,4 +1,4 @@
-"""What instructors and learners get: ``gradebook.csv``, a page a submission, ``report.html`` for the class.
+"""What instructors and learners get: ``gradebook.csv``, a page for each student, ``report.html`` for the class.
 
 Pages are self-contained HTML; every word that comes from a submission is escaped.
 """
@@ -85,7 +85,7 @@ def cell(value: Any) -> Any:
 
 
 def gradebook(students: list[Student], settings: Settings) -> str:
-    """The CSV for people: an exercise a column with its points, total and per cent. :func:`canvas` and :func:`moodle` are for imports."""
+    """The CSV for people, with a column for each exercise: points, total, per cent. :func:`canvas` and :func:`moodle` are for imports."""
     exercises = exercises_of()
     present = [key for key in exercises if any(key in s.marks for s in students)]
     possible = {key: settings.points(key, exercises[key].points, exercises[key].points) for key in present}
@@ -106,7 +106,7 @@ def gradebook(students: list[Student], settings: Settings) -> str:
 
 
 def canvas(students: list[Student], settings: Settings) -> str:
-    """What Canvas imports: a chapter a column and a line of possible points; empty when nobody has an identity of Canvas."""
+    """What Canvas imports: a column for each chapter and a line of possible points; empty when nobody has an identity of Canvas."""
     mine = [s for s in students if s.identity.isdigit()]
     chapters = sorted({key.split(".")[0] for s in mine for key in s.marks})
     rows: list[list[Any]] = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *(f"Attention {chapter}" for chapter in chapters)],

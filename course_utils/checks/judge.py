@@ -13,9 +13,10 @@ import torch
 from . import sentences
 from .clues import clues
 from .compare import close, flat, same, same_item
-from .exercise import Case, Exercise, Twin
+from .exercise import Case, Exercise
+from .expected import expected_of
+from .naming import name_the_mistake
 from .observation import Error, Observation
-from .observe import backward, observe
 
 STAGES = ("not attempted", "raised", "type", "shape", "finite", "values", "gradients", "forbidden shortcut")
 
@@ -49,41 +50,6 @@ class Verdict:
         return sum(self.earned.values())
 
 
-def expected_of(exercise: Exercise, case: Case) -> tuple[Any, dict[str, torch.Tensor | None]]:
-    """The oracle's value for a case and its gradients by ``case.gradients``.
-
-    ValueError when no gradient comes out of the oracle at all: whoever wrote the exercise has cut the graph.
-    """
-    args = dict(case.args)
-    if not case.gradients:
-        return exercise.oracle(**args), {}
-    if exercise.kind == "module":
-        args["parameters"] = {k: v.clone().requires_grad_(k in case.gradients) for k, v in args["parameters"].items()}
-        args["inputs"] = {k: _leaf(v, k in case.gradients) for k, v in args["inputs"].items()}
-        leaves = {**args["inputs"], **args["parameters"]}
-    else:
-        args = {k: _leaf(v, k in case.gradients) for k, v in args.items()}
-        leaves = args
-    value = exercise.oracle(**args)
-    grads = backward(value, [leaves[name] for name in case.gradients])
-    if all(grad is None for grad in grads):
-        raise ValueError(f"exercise {exercise.id}, case {case.label!r}: gradients by {', '.join(case.gradients)} are asked for, but the "
-                         "oracle's result depends on none of them in a way autograd can follow; compute it with tensors throughout")
-    return _detach(value), dict(zip(case.gradients, grads, strict=True))
-
-
-def _leaf(value: Any, wanted: bool) -> Any:
-    return value.clone().requires_grad_(True) if wanted and isinstance(value, torch.Tensor) else value
-
-
-def _detach(value: Any) -> Any:
-    if isinstance(value, torch.Tensor):
-        return value.detach()
-    if isinstance(value, (tuple, list)):
-        return [_detach(item) for item in value]
-    return value
-
-
 def judge(exercise: Exercise, cases: list[Case], seen: list[Observation]) -> Verdict:
     """Judge the observations ``seen`` of one answer on ``cases`` (``seen`` may stop early)."""
     findings: list[Finding] = []
@@ -101,7 +67,7 @@ def judge(exercise: Exercise, cases: list[Case], seen: list[Observation]) -> Ver
     findings.sort(key=lambda f: (f.case.rejects is not None, STAGES.index(f.stage), f.index))
     first = findings[0] if findings else None
     if first is not None and first.stage != "not attempted":
-        _name_the_mistake(exercise, cases, seen, first)
+        name_the_mistake(exercise, cases, seen, first)
     if first is not None and first.stage == "not attempted":  # a blank, or an untouched find-the-bug stub
         earned = dict.fromkeys(earned, 0.0)
     remarks = sentences.remarks(seen[0], exercise) if seen else []
@@ -237,46 +203,3 @@ def _wrong_entries(exercise: Exercise, got: Any, expected: Any) -> str:
     wrong = [key for key in expected if not same(exercise, got[key], expected[key])]
     listed = "; ".join(f"“{key}”: you wrote {sentences.brief(got[key])}" for key in wrong)
     return f"{len(expected) - len(wrong)} of {len(expected)} entries agree with the measurement. Not these: {listed}."
-
-
-def _agree(exercise: Exercise, one: Observation, two: Observation, with_gradients: bool) -> bool:
-    """Whether two observations are of the same behaviour."""
-    if one.status != two.status:
-        return False
-    if one.status == "raised":
-        return (one.error.type, one.error.message) == (two.error.type, two.error.message)
-    if one.module != two.module or not same(exercise, one.value, two.value):
-        return False
-    if with_gradients:
-        for name, left in one.gradients.items():
-            right = two.gradients.get(name)
-            if (left is None) != (right is None) or left is not None and not close(left, right, 10 * exercise.rtol, 10 * exercise.atol):
-                return False
-    return True
-
-
-def _name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observation], finding: Finding) -> None:
-    """Find the twin that behaves like the answer everywhere, or else on the whole part in which the finding lies.
-
-    An answer may hold two mistakes, one in each part; then only its part tells a twin.
-    """
-    if finding.mistake not in (None, "gradient cut") or finding.case.rejects is not None:
-        return
-    with_gradients = finding.stage == "gradients"
-    usable = [i for i in range(len(seen)) if cases[i].rejects is None]
-    part = [i for i in usable if cases[i].part == finding.case.part]
-    part.sort(key=lambda i: i != finding.index)  # where they differ first: most twins are dismissed by one run
-    rest = [i for i in usable if i not in part]
-
-    def alike(twin: Twin, indices: list[int]) -> bool:
-        return all(_agree(exercise, seen[i], observe(exercise.kind, twin.answer, cases[i].args, cases[i].gradients), with_gradients)
-                   for i in indices)
-
-    candidates = [twin for twin in exercise.twins if alike(twin, part)]
-    twin = next((t for t in candidates if alike(t, rest)), candidates[0] if candidates else None)
-    if twin is None:
-        return
-    finding.mistake, finding.hint = twin.name, twin.hint
-    if twin.untouched:
-        finding.stage = "not attempted"
-        finding.message = "This behaves exactly like the code that was handed out, bug included."

@@ -6,15 +6,11 @@ and a sandbox, and nothing but an :class:`.observation.Observation` crosses.
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import copy
-import inspect
 import io
-import linecache
 import random
 import sys
-import traceback
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -25,6 +21,7 @@ import torch
 from .exercise import CALLABLES, Registered
 from .limits import Abandoned, TimeIsUp, run_with_limit
 from .observation import Error, Misfit, Observation
+from .own_code import describe, namespaces_of, own_line
 from .plain_data import float_tensors, kind_of, plain_data
 from .shortcuts import CallGuard, ForbiddenShortcut, forbid
 
@@ -83,7 +80,7 @@ def recording(answer: Any, forbidden: tuple[str, ...] = ()) -> Iterator[Recorder
     numpy_state = numpy.random.get_state() if numpy else None
     recorder = Recorder()
     with (contextlib.redirect_stdout(recorder.output), contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings(),
-          torch.random.fork_rng(devices=[]), neutral_torch(), forbid(forbidden, _namespaces(answer), recorder.used) as guard):
+          torch.random.fork_rng(devices=[]), neutral_torch(), forbid(forbidden, namespaces_of(answer), recorder.used) as guard):
         warnings.simplefilter("ignore")
         torch.default_generator.manual_seed(0)
         recorder.guard = guard
@@ -121,66 +118,6 @@ def _equal(left: Any, right: Any) -> bool:
     if isinstance(left, list):
         return isinstance(right, list) and len(left) == len(right) and all(map(_equal, left, right))
     return left is right or bool(left == right)
-
-
-def _functions(answer: Any) -> list[Any]:
-    """The Python functions an answer consists of: itself, the methods of a class, what a wrapper or a closure holds."""
-    found, todo = [], [answer]
-    while todo and len(found) < 50:
-        item = todo.pop()
-        if any(item is other for other in found):
-            continue
-        if isinstance(item, type):
-            todo += [v for v in vars(item).values() if callable(v)]
-        elif hasattr(item, "__code__"):
-            found.append(item)
-            held = [*inspect.getclosurevars(item).nonlocals.values(), *(item.__defaults__ or ())]
-            todo += [v for v in held if callable(v) and hasattr(v, "__code__")]
-            todo += [item.__wrapped__] if hasattr(item, "__wrapped__") else []
-        elif hasattr(item, "func"):
-            todo.append(item.func)  # functools.partial
-        elif inspect.isfunction(vars(type(item)).get("__call__")):
-            todo.append(vars(type(item))["__call__"])
-    return found
-
-
-def _namespaces(answer: Any) -> list[dict[str, Any]]:
-    """The globals an answer looks names up in."""
-    spaces = {id(f.__globals__): f.__globals__ for f in _functions(answer) if hasattr(f, "__globals__")}
-    return list(spaces.values())
-
-
-def own_line(error: BaseException, answer: Any) -> tuple[int | None, str]:
-    """Number and text of the deepest line of the traceback that lies in the learner's own code."""
-    files = {f.__code__.co_filename for f in _functions(answer)}
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if frame.filename in files or "ipykernel" in frame.filename or "ipython-input" in frame.filename:
-            return frame.lineno, linecache.getline(frame.filename, frame.lineno or 0).strip()[:200]
-    return None, ""
-
-
-def _hidden_name(error: BaseException, answer: Any) -> str:
-    """A built-in or library name the learner has overwritten, when that explains the error."""
-    if not isinstance(error, (TypeError, AttributeError)):
-        return ""
-    used = {name for f in _functions(answer) for name in f.__code__.co_names}
-    for space in _namespaces(answer):
-        for name in sorted(used & set(space)):
-            if hasattr(builtins, name) and not callable(space[name]):
-                return name
-            if name in ("torch", "math", "nn", "F", "np") and not hasattr(space[name], "__name__"):
-                return name
-    return ""
-
-
-def _describe(error: BaseException, answer: Any) -> Error:
-    number, line = own_line(error, answer)
-    try:
-        message = str.__str__(str(error))[:500]
-    except Exception:
-        message = "(an error without a readable message)"
-    return Error(type(error).__name__, message, number, line, _hidden_name(error, answer),
-                 tuple(c.__name__ for c in type(error).__mro__))
 
 
 def _build(answer: Any, args: dict[str, Any]) -> torch.nn.Module | Misfit:
@@ -258,7 +195,7 @@ def observe(kind: str, answer: Any, case_args: dict[str, Any], gradients: tuple[
     except ForbiddenShortcut:
         pass  # noted in recorder.used
     except BaseException as error:
-        described = _describe(error, answer)
+        described = describe(error, answer)
         blank = isinstance(error, NotImplementedError) and not described.message  # torch raises it too, with a message
         seen.update(status="blank" if blank else "raised", error=described)
     if recorder.used:
