@@ -1,5 +1,6 @@
 """Answers that try to break the check, or to pass without being right; and settings a learner may have left behind."""
 
+import io
 import signal
 import sys
 import threading
@@ -11,8 +12,11 @@ import torch
 from right_answers.ch03 import ANSWERS
 from torch.nn import functional as F
 
+from course_tools.grading import wire
 from course_utils.checks import check, engine, limits
 from course_utils.checks.engine import catalogue, examine
+from course_utils.checks.observation import Observation
+from course_utils.checks.observe import observe
 from course_utils.checks.plain_data import plain_data
 from course_utils.models.kernels import gaussian_weights
 
@@ -85,6 +89,48 @@ def test_observations_are_plain():
     assert type(plain_data(Never(3))) is float
     assert type(plain_data(np.float32(2))) is float
     assert type(plain_data({Never(1): "a"})) is dict
+
+
+def seen_by_the_observer() -> list:
+    """Observations of several kinds: right, raised, blank, a module that does not fit, gradients."""
+    class Nothing(torch.nn.Module):
+        pass
+
+    def blank(x):
+        raise NotImplementedError
+
+    def shaky(x):
+        print("so far")
+        return 1 / 0
+
+    x = {"x": torch.ones(2, 3)}
+    module = {"init": {}, "parameters": {"w": torch.ones(2)}, "inputs": x}
+    return [observe("function", lambda x: (x * 2, [1, "two", None]), x, ("x",)), observe("function", lambda x: x.detach(), x, ("x",)),
+            observe("function", blank, x), observe("function", shaky, x), observe("module", Nothing, module),
+            observe("module", lambda: 3, module), observe("value", {"entry": 3.5}, {})]
+
+
+def test_an_observation_crosses_unchanged():
+    for seen in seen_by_the_observer():
+        back = Observation.from_plain(wire.read(io.BytesIO(wire.pack(seen.to_plain())).read))
+        assert str(back) == str(seen)
+
+
+@pytest.mark.parametrize("key", ["status", "type", "value", "module", "gradients", "printed", "changed", "error"])
+def test_a_forged_observation_is_refused(key):
+    good = seen_by_the_observer()[3].to_plain()  # raised, with an error
+    without = {name: value for name, value in good.items() if name != key}
+    with pytest.raises(KeyError):
+        Observation.from_plain(without)
+    wrong = {"status": "passed", "type": 3, "value": None, "module": "none", "gradients": {"x": 1}, "printed": None, "changed": [3],
+             "error": {**good["error"], "classes": ["ValueError", 3]}}
+    if key != "value":
+        with pytest.raises((TypeError, KeyError)):
+            Observation.from_plain({**good, key: wrong[key]})
+    with pytest.raises(TypeError):
+        Observation.from_plain({**good, "error": None})
+    with pytest.raises(TypeError):
+        Observation.from_plain({**good, "type": "tensor", "value": "a tensor"})
 
 
 NASTY = {

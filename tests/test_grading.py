@@ -33,7 +33,7 @@ from course_utils.checks import catalogue
 from course_utils.checks.engine import examine
 from course_utils.checks.exercise import Registered
 
-needs_walls = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
+needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
 
 
@@ -93,7 +93,7 @@ def assert_marks(rows, deserved) -> None:
         assert got == marks, (student, {k: (got[k], marks[k]) for k in marks if got[k] != marks[k]})
 
 
-@needs_walls
+@needs_sandbox
 @pytest.mark.parametrize("students", [20, pytest.param(200, marks=full)])
 def test_a_class_gets_the_marks_it_deserves(tmp_path, students):
     deserved = make_class(tmp_path / "class", students)
@@ -109,7 +109,7 @@ def test_a_class_gets_the_marks_it_deserves(tmp_path, students):
     assert len(list(Book(tmp_path / "out", True).lines())) == 3 * students  # nothing was graded twice
 
 
-@needs_walls
+@needs_sandbox
 @pytest.mark.parametrize("chapter", sorted({e.id.split(".")[0] for e in catalogue()}))
 def test_every_solution_scores_full_marks_in_the_sandbox(tmp_path, chapter):
     put(tmp_path / "class", "author", solved(chapter))
@@ -121,7 +121,7 @@ def test_every_solution_scores_full_marks_in_the_sandbox(tmp_path, chapter):
             assert float(rows["nobody"][exercise.id]) == 0, exercise.id
 
 
-@needs_walls
+@needs_sandbox
 @pytest.mark.parametrize("chapter", [c if c in ("01", "06") else pytest.param(c, marks=full)
                                      for c in sorted({e.id.split(".")[0] for e in catalogue()})])
 def test_every_twin_and_every_other_right_answer(tmp_path, chapter):
@@ -145,7 +145,7 @@ def test_every_twin_and_every_other_right_answer(tmp_path, chapter):
     assert {k: (found[k], v) for k, v in expected.items() if found[k] != v} == {}
 
 
-@needs_walls
+@needs_sandbox
 def test_misconceptions_are_named_and_counted(tmp_path):
     for number in range(3):
         put(tmp_path / "class", f"wrong {number}", with_answer(WRONG))
@@ -157,7 +157,7 @@ def test_misconceptions_are_named_and_counted(tmp_path):
     assert "Normalised over the queries" in page.read_text(encoding="utf-8")
 
 
-@needs_walls
+@needs_sandbox
 def test_killed_at_any_moment_and_resumed(tmp_path):
     make_class(tmp_path / "class", 8)
     undisturbed = tmp_path / "undisturbed"
@@ -181,7 +181,7 @@ def test_killed_at_any_moment_and_resumed(tmp_path):
     assert len([line for line in Book(out, True).lines() if "key" in line]) == 24
 
 
-@needs_walls
+@needs_sandbox
 def test_only_what_changed_is_graded_again(tmp_path, capsys):
     put(tmp_path / "class", "ada", with_answer(WRONG))
     put(tmp_path / "class", "bob", with_answer(RIGHT))
@@ -221,7 +221,7 @@ def _inside(value):
     return [leaf for item in value for leaf in _inside(item)] if isinstance(value, (list, tuple)) else [value]
 
 
-@needs_walls
+@needs_sandbox
 def test_a_fault_that_follows_from_another_is_told_apart(tmp_path):
     book = replaced(solved("01"), "01.1", "import torch\n" + WRONG)
     put(tmp_path / "class", "ada", book)
@@ -234,7 +234,7 @@ def test_a_fault_that_follows_from_another_is_told_apart(tmp_path):
 
 # ---- notebooks that are not as they were handed out ----------------------------------------------------------
 
-@needs_walls
+@needs_sandbox
 def test_helpers_imports_magics_and_failing_stories(tmp_path):
     helped = notebook(cell("%matplotlib inline\n!pip install nothing\nimport numpy as np"),
                       cell("raise RuntimeError('a story that fails')"),
@@ -327,7 +327,7 @@ def test_settings(tmp_path):
             load_settings(file)
 
 
-@needs_walls
+@needs_sandbox
 def test_late_and_weights_reach_the_table(tmp_path):
     put(tmp_path / "class", "late", with_answer(RIGHT))
     put(tmp_path / "class", "early", with_answer(RIGHT))

@@ -26,7 +26,7 @@ from course_tools.grading.run import Book
 from course_tools.grading.sandbox import Sandbox, command, copies_of_the_course, why_not
 from course_tools.grading.settings import load_settings
 
-needs_walls = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
+needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 ATTENTION = "def attention_scores(query, key):\n    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])\n"
 FIRST, THIRD = "01_kernel_regression.ipynb", "03_self_attention.ipynb"
 
@@ -82,7 +82,7 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path, capsys):
     assert "Not a directory" in capsys.readouterr().err
 
 
-@needs_walls
+@needs_sandbox
 def test_only_and_resume_in_one_folder(tmp_path, capsys):
     """A run of fewer chapters must not hide the marks of the full run, nor the other way round."""
     put(tmp_path / "class", "ada", notebook(cell(RIGHT, "01.1")))
@@ -99,7 +99,7 @@ def test_only_and_resume_in_one_folder(tmp_path, capsys):
     assert "--seed other" in capsys.readouterr().err
 
 
-@needs_walls
+@needs_sandbox
 def test_ctrl_c_says_how_to_go_on(tmp_path):
     for number in range(3):
         put(tmp_path / "class", f"student {number}", with_answer("import time\ntime.sleep(20)\n" + RIGHT))
@@ -154,7 +154,7 @@ def test_flat_files_of_a_class_are_not_thrown_together(tmp_path):
     assert [s.student for s in collect(packed(tmp_path / "class.zip", names))] == ["jane", "joe homework"]
 
 
-@needs_walls
+@needs_sandbox
 def test_tables_that_canvas_and_moodle_import(tmp_path, capsys):
     both = {"doejane_LATE_12_34_" + FIRST: with_answer(RIGHT), "doejane_12_35_" + THIRD: notebook(cell(ATTENTION, "03.1")),
             "roejoe_13_36_" + FIRST: with_answer(WRONG), "Jane Doe_4711_assignsubmission_file/" + FIRST: with_answer(RIGHT)}
@@ -200,7 +200,7 @@ raise LookupError("no keys")
 '''
 
 
-@needs_walls
+@needs_sandbox
 def test_no_keyring_is_within_reach(box):
     """Neither the instructor's nor one in which a submission could leave a note for the next."""
     for _ in range(2):
@@ -229,7 +229,7 @@ raise LookupError("searched " + str([os.path.exists(top) for top in {tops!r}]))
 '''
 
 
-@needs_walls
+@needs_sandbox
 @pytest.mark.parametrize("kind", ["in site-packages", "editable", "a second copy"])
 def test_oracles_of_an_installed_package_are_not_inside(tmp_path, kind):
     """The interpreter's libraries are bound into the sandbox; the course among them, or a second copy of it, is not."""
@@ -265,7 +265,7 @@ def test_both_packages_are_hidden_wherever_python_looks(tmp_path, monkeypatch):
             assert place / package in hidden
 
 
-@needs_walls
+@needs_sandbox
 def test_a_copy_in_a_bound_folder_is_covered(tmp_path, monkeypatch):
     """bubblewrap lays an empty folder over each copy that lies inside what it binds."""
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
@@ -317,7 +317,7 @@ FLOODS = {
 }
 
 
-@needs_walls
+@needs_sandbox
 @pytest.mark.parametrize("kind", FLOODS)
 def test_a_flood_of_text_stays_small(box, kind):
     started = time.monotonic()
@@ -328,7 +328,7 @@ def test_a_flood_of_text_stays_small(box, kind):
     assert len(json.dumps(mark.plain())) < 20_000
 
 
-@needs_walls
+@needs_sandbox
 def test_a_notebook_has_a_budget_of_time(box):
     """Exercises that use it up cost those that follow, not the class; each of them is told why."""
     names = {e.id: e.name for e in exercises_of(("01",)).values() if e.kind == "function"}

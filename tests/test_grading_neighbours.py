@@ -23,7 +23,7 @@ from course_tools.grading.run import Book
 from course_tools.grading.sandbox import why_not
 from course_utils.checks import catalogue
 
-needs_walls = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
+needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
 NAME = "01_kernel_regression"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
@@ -175,7 +175,7 @@ def cluster(tmp_path):
             program.wait()
 
 
-@needs_walls
+@needs_sandbox
 @installed("distributed")
 def test_a_cluster_that_loses_a_worker_grades_like_one_machine(tmp_path, cluster):
     address, workers = cluster
@@ -227,7 +227,7 @@ def alive(pid: int) -> bool:
 
 
 @installed("distributed")
-@needs_walls
+@needs_sandbox
 def test_a_scheduler_that_is_not_there_is_said(tmp_path, capsys):
     import dask
     import distributed  # noqa: F401  it sets the default
