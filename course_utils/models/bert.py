@@ -253,3 +253,6 @@ def _for_attention(mask: Tensor | None, ids: Tensor) -> Tensor | None:
     if mask.shape != ids.shape or mask.dtype != torch.bool:
         raise ValueError(f"mask of shape {tuple(mask.shape)} and type {mask.dtype}; expected a boolean one of {tuple(ids.shape)}")
     return mask[:, None]  # the same keys for every query
+
+
+Embeddings = BertEmbeddings  # as notebooks of the first edition call it

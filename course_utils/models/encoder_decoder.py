@@ -186,3 +186,6 @@ def translator_parameters(config: TranslatorConfig) -> int:
     tables = {"none": config.source_vocab + 2 * config.target_vocab, "output": config.source_vocab + config.target_vocab,
               "all": config.target_vocab}[config.tie]
     return tables * d + config.num_layers * (encoder + decoder) + closing
+
+
+Decoder, parameter_count = CrossDecoder, translator_parameters  # as notebooks of the first edition call them
