@@ -138,7 +138,8 @@ def test(args):
 def build(args):
     """Turn the sources solutions/*.md into notebooks."""
     author_tools()
-    words = chapter_numbers(args.chapters) + [word for word, asked in (("--check", args.check), ("--run", args.fresh), ("--force", args.force)) if asked]
+    flags = {"--check": args.check, "--run": args.fresh, "--force": args.force}
+    words = chapter_numbers(args.chapters) + [flag for flag in flags if flags[flag]]
     return run_tool(args, "authoring.build", words)
 
 

@@ -59,7 +59,7 @@ def check_outputs(path: Path, root: Path = ROOT, timeout: float = CELL_TIMEOUT) 
 
 
 def minutes_of(chapter: Chapter, words: int) -> int:
-    """Minutes to read ``words`` with the code between them (75 a minute) and to do the exercises, rounded to five: for the chapter's head."""
+    """For a chapter's head: minutes to read (75 words a minute, the code between them included) and for the exercises, rounded to five."""
     from course_utils.checks.engine import find
 
     return 5 * round((words / 75 + sum(find(exercise).minutes for exercise in chapter.stubs)) / 5)
