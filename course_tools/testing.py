@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOK_FOLDERS = ("chapters", "solutions")
 # They restrict themselves to COURSE_CHAPTERS, or are quick.
-OF_EVERY_CHAPTER = ("test_exercises.py", "test_notebooks.py", "test_sources.py", "test_ledger.py", "test_style.py")
+OF_EVERY_CHAPTER = ("test_exercises.py", "test_notebooks.py", "test_text_and_exercises.py", "test_ledger.py", "test_style.py")
 JOBS = 2  # notebooks at a time, one thread each: on two shared cores that is three times as fast as two threads each
 
 
@@ -18,8 +18,8 @@ def paths(numbers):
     """What pytest is given: everything there is, or what belongs to these chapters ("03", "08a")."""
     if not numbers:
         return [folder for folder in ("tests",) + NOTEBOOK_FOLDERS if (ROOT / folder).is_dir()]
-    found = [ROOT / "tests" / name for name in OF_EVERY_CHAPTER]
-    found += [path for path in sorted((ROOT / "tests").glob("test_*.py")) if any(belongs(path.stem, number) for number in numbers)]
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    found = [path for path in files if path.name in OF_EVERY_CHAPTER or any(belongs(path.stem, number) for number in numbers)]
     for number in numbers:
         found += [path for folder in NOTEBOOK_FOLDERS for path in sorted((ROOT / folder).glob(number + "_*.ipynb"))]
     return [path.relative_to(ROOT).as_posix() for path in found if path.is_file()]

@@ -19,7 +19,7 @@ from course_utils.models import pretrained
 from course_utils.text.spans import Span, span_scores, spans
 from course_utils.text.wordpiece import WordPiece
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 TAGS = st.sampled_from(["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"])
 SENTENCES = st.lists(st.integers(1, 9).flatmap(lambda n: st.tuples(st.lists(TAGS, min_size=n, max_size=n),
                                                                    st.lists(TAGS, min_size=n, max_size=n))), min_size=1, max_size=6)

@@ -1,4 +1,4 @@
-"""Drive the course in a real browser: start the lab, open a chapter, run, type, drag. Used by tests/test_browser.py."""
+"""Drive the course in a real browser: start the lab, open a chapter, run, type, drag. Used by test_browser.py."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = next((p for p in (shutil.which("chromium"), shutil.which("chromium-browser"), "/usr/bin/chromium")
                  if p and Path(p).exists()), None)
 

@@ -13,7 +13,7 @@ import yaml
 
 from course_tools import lock
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PIN = re.search(r"(?m)^torch==([\w.]+)", (ROOT / "requirements.txt").read_text("utf-8")).group(1)
 
 

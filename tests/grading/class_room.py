@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 RIGHT = '''
 def gaussian_weights(query, keys, bandwidth):
     if bandwidth <= 0:
@@ -85,7 +85,7 @@ exercise = next(value for value in found if getattr(value, "id", "") == {exercis
 def other_cell(exercise: Any, index: int) -> str:
     """A cell with a right answer that is written differently from the solution."""
     name = f"ch{exercise.id.split('.')[0]}"
-    sources = {name: (ROOT / "tests" / "right_answers" / f"{name}.py").read_text(encoding="utf-8")}
+    sources = {name: (ROOT / "tests" / "checks" / "right_answers" / f"{name}.py").read_text(encoding="utf-8")}
     return from_teacher(sources, f"from teacher.{name} import ANSWERS\n{exercise.name} = ANSWERS[{exercise.id!r}][{index}]")
 
 

@@ -17,7 +17,7 @@ from course_utils.models.zoo.sparse import bigbird_mask
 from course_utils.show import family
 from course_utils.text.numbers import LANGUAGES, number_tokens
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import family_bodies as bodies  # noqa: E402
 
 SMALL = GPTConfig(vocab_size=50, d_model=24, num_heads=3, num_layers=4, max_len=20, dropout=0.0)

@@ -18,7 +18,7 @@ from course_tools.authoring.load import MAX_CODE_CELLS, MAX_CODE_LINES, MAX_WORD
 from course_tools.authoring.outputs import machine_paths, output_problem, readable
 from course_tools.authoring.source import CHAPTER, SOLUTION, Chapter, digest, read_chapter
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ONLY = [number for number in os.environ.get("COURSE_CHAPTERS", "").split(",") if number]
 SOURCES = {number: path for number, path in find_sources(ROOT).items() if not ONLY or number in ONLY}
 

@@ -19,7 +19,7 @@ from right_answers import ANSWERS
 from course_utils.checks.engine import catalogue, examine
 from course_utils.checks.expected import expected_of
 
-SOURCES = sorted((Path(__file__).parents[1] / "solutions").glob("*.md"))
+SOURCES = sorted((Path(__file__).parents[2] / "solutions").glob("*.md"))
 
 ONLY = [c for c in os.environ.get("COURSE_CHAPTERS", "").split(",") if c]
 EXERCISES = [e for e in catalogue() if not ONLY or e.id.split(".")[0] in ONLY]
@@ -38,7 +38,7 @@ def test_reference_scores_full_marks(exercise):
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
 def test_differently_written_answers_score_full_marks(exercise):
     answers = ANSWERS.get(exercise.id, [])
-    assert len(answers) >= 2, f"{exercise.id} has {len(answers)} alternative answers in tests/right_answers/; two are asked for"
+    assert len(answers) >= 2, f"{exercise.id} has {len(answers)} alternative answers in tests/checks/right_answers/; two are asked for"
     for answer in answers:
         for seed in SEEDS:
             result = examine(exercise, answer, seed)
@@ -251,7 +251,7 @@ def test_hints_are_prose():
             assert not re.search(r"\b(torch|F|np|nn)\.\w+\(|[^=<>]=[^=]|@|\bdim=", twin.hint), f"{exercise.id}: {twin.hint}"
 
 
-if __name__ == "__main__":  # python tests/test_exercises.py 03: the parts that each twin loses; more than one deserves a look
+if __name__ == "__main__":  # python tests/checks/test_exercises.py 03: the parts that each twin loses; more than one deserves a look
     for exercise in [e for e in catalogue() if e.id.split(".")[0] in sys.argv[1:]]:
         for twin in exercise.twins:
             print(f"{exercise.id}  {twin.name}: {', '.join(lost_parts(exercise, examine(exercise, twin.answer, 8)))}")

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 COPIED = ("course.py", "course_setup.py", "conftest.py", "requirements.txt", "requirements.lock", "pyproject.toml", ".gitignore")
 FULL = pytest.mark.skipif(not os.environ.get("COURSE_FULL"), reason="slow: only with --full")
 
@@ -49,7 +49,7 @@ def tree(tmp_path):
         "chapters/00_start_here.ipynb", "chapters/03_self_attention.ipynb",
         "chapters/08a_encoder_decoder.ipynb", "chapters/.ipynb_checkpoints/x.ipynb",
         "solutions/03_self_attention.ipynb", "solutions/03_self_attention.md",
-        "tests/test_ch03_more.py", "tests/test_exercises.py", "tests/test_other.py",
+        "tests/checks/test_exercises.py", "tests/test_other.py",
         "course_utils/__init__.py", "course_utils/models/__init__.py",
         "course_utils/models/__pycache__/x.pyc", "course_tools/authoring/build.py",
         ".course/progress.json", "benchmarks/speed.py", "docs/images/map.png",
@@ -611,7 +611,7 @@ def test_what_belongs_to_the_whole_tree_and_to_a_chapter():
     assert testing.command([], True, [])[1]["COURSE_FULL"] == "1"
     words, variables = testing.command(["08a"], False, [])
     names = {Path(word).name for word in words}
-    assert {"test_exercises.py", "test_notebooks.py", "test_sources.py", "test_style.py", "test_models_08.py"} <= names
+    assert {"test_exercises.py", "test_notebooks.py", "test_text_and_exercises.py", "test_style.py", "test_models_08.py"} <= names
     assert "08a_encoder_decoder.ipynb" in names
     assert not {"test_models_09.py", "test_translator_08b.py", "test_grading.py", "08b_decoding.ipynb"} & names
     assert variables["COURSE_CHAPTERS"] == "08a"

@@ -15,7 +15,7 @@ import pytest
 from course_tools.grading.collect import collect, load
 from course_utils import export as handing_in
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

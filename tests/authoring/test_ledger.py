@@ -11,7 +11,7 @@ import pytest
 from course_tools.authoring import ledger
 from course_tools.authoring.errors import LedgerError, SourceError
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 MOVED = {"00-13": "08b"}  # BLEU is computed where there is something to score
 TABLE = "| id | chapter | what |\n|---|---|---|\n| 03-01 | 03 | a |\n| E-01 | 04 | b |\n"
 

@@ -17,7 +17,7 @@ from course_tools.authoring.errors import AuthoringError
 from course_tools.authoring.ledger import read_ledger
 from course_utils.checks import catalogue
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FULL = os.environ.get("COURSE_FULL") == "1"
 
 
