@@ -115,7 +115,8 @@ class MultiHeadAttention(nn.Module):
             if x is not None and (x.dim() != 3 or x.shape[-1] != self.d_model):
                 raise ValueError(f"{name} has shape {tuple(x.shape)}; expected (batch, tokens, d_model={self.d_model})")
         if key is None:  # self-attention: one product for all three
-            return split_heads(self.w_qkv(query), 3 * self.num_heads).chunk(3, dim=-3)
+            q, k, v = self.w_qkv(query).view(*query.shape[:2], 3, self.num_heads, self.head_dim).unbind(2)
+            return q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
         return self._part(0, query), self._part(1, key), self._part(2, key if value is None else value)
 
     def project_query(self, query: Tensor) -> Tensor:
