@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-from torch.nn import init
-from torch.overrides import TorchFunctionMode
 
 fused = F.scaled_dot_product_attention  # kept here: these names may be forbidden while an answer runs
 cross_entropy, functional_mha = F.cross_entropy, F.multi_head_attention_forward
@@ -26,20 +21,3 @@ def randn(g: torch.Generator, *shape: int) -> Tensor:
 def integers(g: torch.Generator, low: int, high: int, *shape: int) -> Tensor:
     """Whole numbers from ``low`` up to ``high`` - 1 from a case's own generator."""
     return torch.randint(low, high, shape, generator=g)
-
-
-class _NothingDrawn(TorchFunctionMode):
-    """Leaves new parameters as they are: to draw normal numbers on the meta device PyTorch imports its compiler and sympy (2 s)."""
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if func in (Tensor.normal_, init.normal_, init.trunc_normal_):
-            return args[0] if args else kwargs["tensor"]
-        return func(*args, **kwargs)
-
-
-@contextmanager
-def sizes_only() -> Iterator[None]:
-    """Modules made here have parameters with shapes and without numbers: for counting."""
-    with torch.device("meta"), _NothingDrawn():
-        yield

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from ..common import randn, sizes_only
+from ...models.sizes import shapes_only
+from ..common import randn
 
 
 def _swiglu_oracle(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tensor:
@@ -88,7 +89,7 @@ KEYS = ("weights of a feed-forward layer, d_model = 512, d_ff = 2048, no biases"
 @cache
 def _counts() -> dict[str, int]:
     """Counted on modules, not by formula."""
-    with sizes_only():
+    with shapes_only():
         layers = nn.Linear(512, 2048, bias=False), nn.Linear(2048, 512, bias=False)
         block = nn.TransformerEncoderLayer(768, 12, 3072)
     plain = sum(layer.weight.numel() for layer in layers)

@@ -7,7 +7,7 @@ from functools import cache
 from torch import nn
 
 from ...checks.exercise import Case, Exercise, Twin
-from ..common import sizes_only
+from ...models.sizes import shapes_only
 
 D, FF, HEADS, LAYERS, VOCAB = 512, 2048, 8, 6, 37_000
 NAMES = ("one encoder block", "one decoder block", "cross-attention of all blocks", "embeddings and output matrix, nothing shared",
@@ -16,7 +16,7 @@ NAMES = ("one encoder block", "one decoder block", "cross-attention of all block
 
 @cache
 def _measure() -> dict[str, int]:
-    with sizes_only():
+    with shapes_only():
         encoder = nn.TransformerEncoderLayer(D, HEADS, FF)
         decoder = nn.TransformerDecoderLayer(D, HEADS, FF)
         tables = nn.Embedding(VOCAB, D), nn.Embedding(VOCAB, D), nn.Linear(D, VOCAB, bias=False)

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models.bert import BASE, Bert, SequenceClassifier, SpanClassifier, TokenClassifier, freeze
-from ..common import sizes_only
+from ...models.sizes import shapes_only
 
 NAMES = ("output layer for 2 classes", "output layer for 9 tags", "output layer for start and end",
          "the whole 2-class model, pooler included", "trained when embeddings and 11 of 12 blocks are frozen, 2 classes")
@@ -23,7 +23,7 @@ def _count(module: nn.Module, trained: bool = False) -> int:
 @cache
 def _measure() -> dict[str, int]:
     """Counted on modules of BERT-base, not by formula."""
-    with sizes_only():
+    with shapes_only():
         body = Bert(BASE)
         pair, tags, span = SequenceClassifier(body, 2), TokenClassifier(body, 9), SpanClassifier(body)
         whole = _count(pair)

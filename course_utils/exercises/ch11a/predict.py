@@ -9,8 +9,8 @@ import torch
 
 from ...checks.exercise import Case, Exercise, Twin
 from ...models.gpt import GPT, GPT2
+from ...models.sizes import shapes_only
 from ...text.bpe import ByteBPE
-from ..common import sizes_only
 
 NAMES = ("tokens that a byte-level BPE without merges makes of “naïve café”",
          "targets in one pass over 16 windows of 64 inputs", "targets if only the last row of each window is used",
@@ -24,7 +24,7 @@ def _measure() -> dict[str, float]:
     ids = torch.zeros(16, 65, dtype=torch.long)
     rows, last = ids[:, 1:].numel(), ids[:, -1:].numel()
     bits = -math.log2(torch.zeros(1024).softmax(0)[0].item()) / 2.5
-    with sizes_only():
+    with shapes_only():
         model = GPT(GPT2["small"])
     size = sum(p.numel() for p in model.parameters())
     return dict(zip(NAMES, (tokens, rows, last, bits, size / 1e6, model.token.weight.numel() / 1e6), strict=True))

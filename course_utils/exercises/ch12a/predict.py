@@ -8,9 +8,9 @@ import torch
 
 from ...checks.exercise import Case, Exercise, Twin
 from ...models.bert import Bert, BertConfig
+from ...models.sizes import shapes_only
 from ...models.zoo.albert import Albert, NarrowEmbeddings
 from ...models.zoo.deberta import distance_index
-from ..common import sizes_only
 
 NAMES = ("ALBERT base: weights in its factorised token table, 30,000 × 128 and 128 × 768",
          "multiplications in the blocks of ALBERT base, as a percentage of BERT base's",
@@ -26,7 +26,7 @@ NAMES = ("ALBERT base: weights in its factorised token table, 30,000 × 128 and 
 @cache
 def _measure() -> dict[str, float]:
     config = BertConfig(vocab_size=30_000)
-    with sizes_only():
+    with shapes_only():
         narrow = NarrowEmbeddings(config, 128)
         blocks = [Bert(BertConfig()).encoder.blocks, Albert(config).encoder.blocks]
         bodies = [Bert(BertConfig(num_layers=6, pooler=False)), Bert(BertConfig())]
