@@ -16,13 +16,13 @@ from torch.overrides import TorchFunctionMode
 
 
 class _NothingDrawn(TorchFunctionMode):
-    """Initialisers leave their tensor as it is."""
+    """Initialisers leave their tensor as it is; a table that is computed from ``arange`` is small and stays real."""
 
     def __torch_function__(self, func: Callable, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
         kwargs = kwargs or {}
         if getattr(func, "__name__", "") in ("normal_", "uniform_", "trunc_normal_"):  # methods, and those of nn.init
             return args[0] if args else kwargs["tensor"]
-        return func(*args, **kwargs)
+        return func(*args, **({"device": "cpu"} | kwargs if func is torch.arange else kwargs))
 
 
 @contextmanager
