@@ -645,6 +645,18 @@ def test_handout(course, tmp_path, monkeypatch, capsys):
     ]
 
 
+def test_the_readme_of_a_handout_leads_nowhere_that_is_missing(tmp_path):
+    from course_tools import handout
+
+    handout.write(tmp_path / "class", ROOT)
+    text = (tmp_path / "class" / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#]+)", text)
+    assert "docs/ways_in.md" in links
+    assert [link for link in links if not link.startswith("http") and not (tmp_path / "class" / link).exists()] == []
+    assert "course.py grade" not in text
+    assert "course.py book" not in text
+
+
 def test_handout_refuses_a_chapter_with_answers(course, tmp_path, capsys):
     path = course.ROOT / "chapters" / "03_self_attention.ipynb"
     path.write_text(chapter_text(answer="return 42"), encoding="utf-8")
