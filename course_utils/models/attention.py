@@ -66,7 +66,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = N
     """
     check_widths(query, key, value, mask)
     if query.dim() == key.dim() == value.dim() == 3:
-        # PyTorch's CPU has no fused kernel without a head axis; with one, a training step of a layer with one head takes 5 to 20 % less
+        # PyTorch's CPU has no fused kernel without a head axis; with one, a training step of a layer with one head takes 4 to 20 % less
         # time (python benchmarks/path_speed.py --only axis).
         heads = mask[:, None] if mask is not None and mask.dim() == 3 else mask
         return attention(query[:, None], key[:, None], value[:, None], heads, dropout, causal)[:, 0]

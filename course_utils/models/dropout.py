@@ -1,7 +1,7 @@
 """Dropout that costs little on a CPU.
 
 PyTorch's CPU kernel draws one random number for each element; here four elements share one of 64 bits, 16 bits each. A training step
-of a translator of 2 × 128 with dropout .1 takes 13 % less time by it, one of a GPT of that size 6 % less
+of a translator of 2 × 128 with dropout .1 takes 13 % less time by it, one of a GPT of that size 5 % less
 (``python benchmarks/path_speed.py --only quarters``).
 Source: Srivastava et al. 2014; the survivors are scaled up while training, so that nothing changes afterwards.
 """
