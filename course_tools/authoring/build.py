@@ -44,6 +44,11 @@ def check_chapter(path: Path, root: Path = ROOT) -> tuple[list[str], list[str]]:
     return report.problems, report.answered
 
 
+def is_outdated(path: Path, root: Path = ROOT) -> bool:
+    """Whether something that the chapter imports has changed since it was built: no fault yet, but a reason to build it again."""
+    return compare(read_chapter(path), root).package_changed
+
+
 def check_outputs(path: Path, root: Path = ROOT, timeout: float = CELL_TIMEOUT) -> list[str]:
     """Run both notebooks and name the cells whose stored text is not what came out; writes nothing."""
     chapter = read_chapter(path)
@@ -102,9 +107,12 @@ def _unchanged(chapter: Chapter, problems: list[str], package_changed: bool) -> 
     lines = [f"{chapter.number} unchanged"]
     lines += [f"  {problem}; build --force {chapter.number} restores it" for problem in problems]
     if package_changed:
-        number = chapter.number
-        lines.append(f"  what {number} imports of course_utils has changed since it was built; run build --force {number}")
+        lines.append(_outdated(chapter.number))
     return lines
+
+
+def _outdated(number: str) -> str:
+    return f"  what {number} imports of course_utils has changed since it was built; run build --force {number}"
 
 
 def _refuse_to_overwrite(chapter: Chapter, root: Path) -> None:
@@ -178,6 +186,8 @@ def main(argv: list[str] | None = None) -> int:
                 if options.run:
                     problems = problems + check_outputs(sources[number], root)
                 failed |= _print_check(number, problems, answered)
+                if is_outdated(sources[number], root):
+                    print(_outdated(number))
             else:
                 print("\n".join(build_chapter(sources[number], root, options.force)), flush=True)
         except AuthoringError as error:

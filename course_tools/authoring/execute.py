@@ -155,7 +155,7 @@ def _run_cells(client: PatientClient, chapter: Chapter, kind: str, folders: list
         try:
             client.execute_cell(cell, index, execution_count=count)
         except CellExecutionError as error:
-            raise BuildError(_raised(chapter, kind, index, count, error)) from None
+            raise BuildError(_raised(chapter, kind, index, count, error, cell.outputs)) from None
         except TimeoutError:
             where, limit = _where(chapter, kind, index), client.timeout
             raise BuildError(f"{where} took longer than {limit:g} s, or its outputs did not arrive") from None
@@ -185,13 +185,15 @@ def _where(chapter: Chapter, kind: str, index: int) -> str:
     return f"{chapter.number} ({kind}): cell {index + 1}, {chapter.name}:{line},"
 
 
-def _raised(chapter: Chapter, kind: str, index: int, count: int, error: CellExecutionError) -> str:
-    """Chapter, notebook, cell, line and exception, in four lines."""
+def _raised(chapter: Chapter, kind: str, index: int, count: int, error: CellExecutionError, outputs: list[NotebookNode]) -> str:
+    """Chapter, notebook, cell, line and exception, and the last lines that the cell had printed."""
     traceback = readable({"output_type": "error", "traceback": [error.traceback]})
     lines = chapter.cells[index].lines(kind)
     own = [int(line) for number, line in _CELL_LINE.findall(traceback) if int(number) == count]
     evalue = (str(error.evalue).strip().splitlines() or [""])[0][:200]
     message = [f"{_where(chapter, kind, index)} raised", f"  {error.ename}: {evalue}"]
+    printed = "".join(output["text"] for output in outputs if output.get("output_type") == "stream").splitlines()
+    message += [f"  it had printed: {line}" for line in printed[-3:]]
     if own and own[-1] <= len(lines):
         number, text = lines[own[-1] - 1]
         message.insert(1, f"  line {own[-1]} of the cell, {chapter.name}:{number}:  {text.strip()}")

@@ -131,6 +131,8 @@ def test_changed_package_warns(tmp_path: Path, capsys: pytest.CaptureFixture[str
     capsys.readouterr()
     assert command.main(["--root", str(tmp_path)]) == 0
     assert "what 03 imports of course_utils has changed" in capsys.readouterr().out
+    assert command.main(["--check", "--root", str(tmp_path)]) == 0  # no fault, but worth a line
+    assert "what 03 imports of course_utils has changed" in capsys.readouterr().out
     assert command.main(["--force", "--root", str(tmp_path)]) == 0
     assert command.main(["--root", str(tmp_path)]) == 0
     assert "has changed" not in capsys.readouterr().out.splitlines()[-1]
@@ -183,10 +185,10 @@ def test_the_language_is_described_as_the_kernel_describes_it(course: Path) -> N
 
 def test_failing_cell_is_named_and_nothing_is_touched(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = stored(course)
-    write(course, TEXT.replace("print(guess)", "step = 1\nprint(guess / 0)"))
+    write(course, TEXT.replace("print(guess)", "print('so far')\nprint(guess / 0)"))
     assert command.main(["03", "--root", str(course)]) == 1
     message = capsys.readouterr().err
-    for part in ("03 (solution): cell 10", "03_tiny.md:71:  print(guess / 0)", "ZeroDivisionError"):
+    for part in ("03 (solution): cell 10", "03_tiny.md:71:  print(guess / 0)", "ZeroDivisionError", "it had printed: so far"):
         assert part in message, message
     assert "line 2 of the cell" in message
     assert len(message.splitlines()) <= 6

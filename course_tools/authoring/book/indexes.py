@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def read_index(path: Path, pages: list[Page]) -> list[tuple[str, str, Page, str]
         page = by_number.get(chapter)
         if page is None:
             raise AuthoringError(f"{path.name}:{number}: there is no chapter {chapter}")
-        section = next((section for section in page.sections if section.text == heading), None)
+        section = next((section for section in page.sections if _names(heading, section.text)), None)
         if section is None:
             raise AuthoringError(f"{path.name}:{number}: chapter {chapter} has no heading {heading!r}")
         if (what, chapter) in seen:
@@ -65,6 +66,11 @@ def read_index(path: Path, pages: list[Page]) -> list[tuple[str, str, Page, str]
         seen.add((what, chapter))
         found.append((what, meaning, page, section.label))
     return found
+
+
+def _names(heading: str, text: str) -> bool:
+    """Whether a heading is meant: by all of its words, or an exercise's by ``Exercise 02.1`` alone."""
+    return text == heading or (re.fullmatch(r"Exercise \S+", heading) is not None and text.startswith(heading + " "))
 
 
 def _safe(text: str) -> str:
