@@ -138,11 +138,9 @@ class _Module(nn.Module):
             scores = scores / math.sqrt(k.shape[-1])
         if how == "detached":
             scores = scores.detach()
-        if mask is not None and how not in ("ignored", "after", "multiplied"):
+        if mask is not None and how not in ("ignored", "after"):
             hidden_pairs = mask if how == "inverted" else ~mask
-            scores = scores.masked_fill(hidden_pairs, {"zero": 0.0, "small": -1.0}.get(how, -torch.inf))
-        if mask is not None and how == "multiplied":
-            scores = scores * mask
+            scores = scores.masked_fill(hidden_pairs, 0.0 if how == "zero" else -torch.inf)
         weights = torch.softmax(scores, -2 if how == "queries" else -1)
         if how == "queries":
             weights = weights.nan_to_num()
