@@ -9,22 +9,51 @@ import re
 import sys
 import types
 from collections.abc import Iterator
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
 import torch
 from right_answers import ANSWERS
 
+from course_utils.checks import judge, naming
 from course_utils.checks.engine import catalogue, examine
 from course_utils.checks.expected import expected_of
+from course_utils.checks.observe import observe
 
 SOURCES = sorted((Path(__file__).parents[2] / "solutions").glob("*.md"))
 
 ONLY = [c for c in os.environ.get("COURSE_CHAPTERS", "").split(",") if c]
-EXERCISES = [e for e in catalogue() if not ONLY or e.id.split(".")[0] in ONLY]
+EXERCISES = [replace(e, draw=cache(e.draw), fixed=cache(e.fixed)) for e in catalogue() if not ONLY or e.id.split(".")[0] in ONLY]
 TWINS = [pytest.param(e, t, id=f"{e.id}-{t.name}") for e in EXERCISES for t in e.twins]
 SEEDS = (11, 222, 3333)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def what_does_not_change_is_computed_once():
+    """The oracle's value of a case, and what a twin does on it when an answer is compared with it: a hundred answers ask for the same.
+
+    The answer itself is run anew every time. An entry holds what it was made of, so that no other object can take its identity.
+    """
+    expected, observed = {}, {}
+
+    def expected_once(exercise, case):
+        key = (exercise.id, id(exercise.oracle), id(case))
+        if key not in expected:
+            expected[key] = (expected_of(exercise, case), exercise, case)
+        return expected[key][0]
+
+    def observed_once(kind, answer, args, gradients=()):
+        key = (id(answer), id(args), gradients)
+        if key not in observed:
+            observed[key] = (observe(kind, answer, args, gradients), answer, args)
+        return observed[key][0]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judge, "expected_of", expected_once)
+        patch.setattr(naming, "observe", observed_once)
+        yield
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
@@ -130,6 +159,8 @@ def test_every_part_bites(exercise):
     for twin in exercise.twins:
         result = examine(exercise, twin.answer, 8)
         lost |= set(lost_parts(exercise, result))
+        if lost == set(exercise.parts):
+            break
     assert lost == set(exercise.parts), f"nothing loses {set(exercise.parts) - lost}"
 
 
