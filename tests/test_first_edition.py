@@ -36,9 +36,9 @@ def test_every_import_of_the_first_edition_works():
 
 
 def test_they_work_where_submissions_run(tmp_path):
-    from course_tools.grading.sandbox import furnish_package
+    from course_tools.grading.sandbox import copy_package
 
-    furnish_package(tmp_path)
+    copy_package(tmp_path)
     ours = [line for line in LINES if "course_utils" in line and "checks.engine" not in line]  # no engine in there
     assert len(ours) > 90
     assert refused(ours, tmp_path) == []

@@ -87,14 +87,15 @@ def test_an_interrupt_costs_nothing():
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
     parts = "ch00", "ch03.layer", "ch08b.callables", "ch12b.layer"
-    for moment in (0.003, 0.01, 0.03, 0.08, 0.15, 0.25, *("course_utils.exercises." + part for part in parts), "course_utils.models.xlnet"):
+    for moment in (0.002, 0.005, 0.01, 0.015, 0.02, 0.03, *("course_utils.exercises." + part for part in parts), "course_utils.models.xlnet"):
         if os.fork() == 0:
             interrupted(moment)
             os._exit(0)
         os.wait()
     """)
     everything = str(len(lookup.catalogue()))
-    assert len(rows) == 11 and sum(row[1] == "1" for row in rows) >= 8, rows
+    assert len(rows) == 11
+    assert sum(row[1] == "1" for row in rows) >= 8, rows  # most of them struck before the end
     assert all(row[2:] == [everything, "True"] for row in rows), rows
 
 
