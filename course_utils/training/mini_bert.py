@@ -1,4 +1,4 @@
-"""A BERT small enough to pre-train on a laptop, on the prose that Python itself carries.
+"""A BERT small enough to pre-train on a laptop, on the prose that Python itself carries (``text/prose.py``).
 
     python -m course_utils.training.mini_bert [--steps 3000]     writes mini_bert.safetensors beside this file
 

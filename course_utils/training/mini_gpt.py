@@ -1,4 +1,4 @@
-"""A GPT small enough to pre-train on a laptop, on the prose that Python itself carries.
+"""A GPT small enough to pre-train on a laptop, on the prose that Python itself carries (``text/prose.py``).
 
     python -m course_utils.training.mini_gpt [--steps 2500]     writes mini_gpt.safetensors beside this file
 
