@@ -12,12 +12,15 @@ import torch
 
 from . import sentences
 from .clues import clues
-from .compare import close, flat, same, same_item
+from .compare import close, flat, labelled, nesting, same, same_item
 from .exercise import Case, Exercise
 from .expected import expected_of
-from .naming import name_the_mistake
+from .naming import RANDOM, RANDOM_WHY, name_the_mistake
 from .observation import Error, Observation
 
+_KEEPS = "something is kept between calls"
+_KEEPS_WHY = ("Something that one call leaves behind changes the next: an attribute set in forward, a default argument that is a list, a "
+              "global, a cache that does not look at every argument.")
 STAGES = ("not attempted", "raised", "type", "shape", "finite", "values", "gradients", "forbidden shortcut")
 
 
@@ -34,6 +37,8 @@ class Finding:
     got: Any = None
     expected: Any = None
     clues: list[str] = field(default_factory=list)
+    right: float = 0.0  # share of a prediction's entries that are right
+    later: bool = False  # the first call was right, a later one was not
 
 
 @dataclass
@@ -64,14 +69,22 @@ def judge(exercise: Exercise, cases: list[Case], seen: list[Observation]) -> Ver
     if not something_right:  # refusing everything is no work: rejections count beside something that is right
         failed |= {case.part for case in cases if case.rejects is not None}
     earned = {part: 0.0 if part in failed else points for part, points in exercise.parts.items()}
-    findings.sort(key=lambda f: (f.case.rejects is not None, STAGES.index(f.stage), f.index))
+    findings.sort(key=_plainness)
     first = findings[0] if findings else None
     if first is not None and first.stage != "not attempted":
         name_the_mistake(exercise, cases, seen, first)
     if first is not None and first.stage == "not attempted":  # a blank, or an untouched find-the-bug stub
         earned = dict.fromkeys(earned, 0.0)
-    remarks = sentences.remarks(seen[0], exercise) if seen else []
+    elif exercise.kind == "value" and first is not None and first.right:
+        earned = {part: round(points * first.right, 2) for part, points in exercise.parts.items()}
+    remarks = [] if first else sentences.remarks(seen[0], exercise, cases[0])
     return Verdict(earned, first, remarks)
+
+
+def _plainness(finding: Finding) -> tuple:
+    """The plainest case speaks first: one that computes something, in the order of the cases; a missing gradient after wrong numbers."""
+    return (finding.stage not in ("not attempted", "forbidden shortcut"), finding.case.rejects is not None,
+            finding.stage == "gradients", finding.later, finding.index)
 
 
 @dataclass(frozen=True)
@@ -97,7 +110,8 @@ class _Trial:
         if case.rejects is not None:
             return self._rejection()
         if seen.status == "raised":
-            return self.found("raised", *sentences.raised(seen.error, exercise))
+            message, mistake, hint = sentences.raised(seen.error, exercise, case)
+            return self.found("raised", message, mistake, hint=hint)
         if seen.module is not None:
             return self.found("type", sentences.module_problem(seen.module, exercise))
         expected, gradients = expected_of(exercise, case)
@@ -106,7 +120,7 @@ class _Trial:
         problem = sentences.type_problem(seen, expected, exercise, lambda a, b: same(exercise, a, b))
         if problem:
             return self.found("type", *problem, got=seen.value, expected=expected)
-        return self._numbers(expected) or self._inputs() or self._gradients(gradients)
+        return self._numbers(expected) or self._inputs() or self._gradients(gradients) or self._again() or self._calls()
 
     def _blank(self) -> Finding:
         if self.index:
@@ -115,23 +129,26 @@ class _Trial:
                                            "again.")
 
     def _value(self, expected: Any) -> Finding | None:
-        got = self.seen.value
+        got = _as_words(self.exercise, self.seen.value, expected)
         problem = sentences.value_problem(got, self.seen.type, expected, self.exercise)
         if problem:
             return self.found(*problem)
         if same(self.exercise, got, expected):
             return None
-        return self.found("values", _wrong_entries(self.exercise, got, expected), got=got, expected=expected)
+        wrong = [key for key in expected if not same(self.exercise, got[key], expected[key])] if isinstance(expected, dict) else []
+        return self.found("values", _wrong_entries(got, expected, wrong), got=got, expected=expected,
+                          right=1 - len(wrong) / len(expected) if wrong else 0.0)
 
     def _numbers(self, expected: Any) -> Finding | None:
         exercise, got = self.exercise, self.seen.value
         if isinstance(expected, list) and all(isinstance(item, str) for item in expected):
             text = f"Your result is {sentences.brief(got)}; expected {sentences.brief(expected)}."
             return None if same(exercise, got, expected) else self.found("values", text, got=got, expected=expected)
-        if len(mine := flat(got)) != len(wanted := flat(expected)):  # lists of another length inside a tuple
-            return self.found("shape", f"Your result holds {len(mine)} entries in all; expected {len(wanted)}.", got=got, expected=expected)
-        names = exercise.outputs if len(exercise.outputs) == len(mine) else ("result",) * len(mine)
-        results = list(zip(names, mine, wanted, strict=True))
+        if (mine := nesting(got)) != (wanted := nesting(expected)):
+            return self.found("shape", _other_nesting(exercise.outputs, mine, wanted), got=got, expected=expected)
+        named = labelled(got, exercise.outputs)
+        names = [name for name, _ in named]
+        results = [(name, got, want) for (name, got), want in zip(named, flat(expected), strict=True)]
         for name, got, want in results:
             if isinstance(want, torch.Tensor) and got.shape != want.shape:
                 shape = f"{self.case.shape} = " if self.case.shape and name == names[0] else ""
@@ -145,7 +162,8 @@ class _Trial:
             if not same_item(exercise, got, want):
                 note = ""
                 if exercise.raw is not None:
-                    got, want, note = exercise.raw(got), exercise.raw(want), f" ({exercise.compared})"
+                    note = f" ({exercise.compared})" if exercise.compared and not _alike(exercise.raw(want), want) else ""
+                    got, want = exercise.raw(got), exercise.raw(want)
                 tips = clues(got, want, exercise.rtol, exercise.atol) if isinstance(want, torch.Tensor) else []
                 return self.found("values", sentences.wrong_numbers(name, got, want) + f"{note}.", got=got, expected=want, clues=tips)
         return None
@@ -153,21 +171,51 @@ class _Trial:
     def _inputs(self) -> Finding | None:
         if not self.seen.changed:
             return None
-        return self.found("values", f"The result is right, but your code changed its input `{self.seen.changed[0]}` in place. Whoever "
-                                    "called it goes on with damaged data.", "input changed in place",
-                          hint="Make a new tensor instead: operations that end in an underscore, `+=` and assignments into a slice write "
-                               "into the caller's tensor.")
+        name = self.seen.changed[0]
+        given = self.case.args.get("inputs", self.case.args).get(name)
+        hint = ("Make a new tensor instead: operations that end in an underscore, `+=` and assignments into a slice write into the "
+                "caller's tensor.") if isinstance(given, torch.Tensor) else (
+                f"Work on a copy: methods such as append, pop, sort and update, and assignments to an entry, change the caller's "
+                f"{type(given).__name__}.")
+        return self.found("values", f"Here the result is right, but your code changed its input `{name}` in place. Whoever called it "
+                                    "goes on with damaged data.", "input changed in place", hint=hint)
+
+    def _again(self) -> Finding | None:
+        """What a later call on the same input did differently."""
+        again = self.seen.again
+        if again is None or again.error is None and same(self.exercise, again.value, self.seen.value):
+            return None
+        if again.random:
+            return self.found("values", "Two calls with the same input give two results; the task leaves nothing to chance.", RANDOM,
+                              hint=RANDOM_WHY, later=True)
+        what = "it gives another result" if again.error is None else f"it stopped with {again.error.type}: {again.error.message}"
+        return self.found("values", f"The first call is right. Called once more on this input, after others, {what}.", _KEEPS,
+                          hint=_KEEPS_WHY, later=True)
+
+    def _calls(self) -> Finding | None:
+        """Whether callables that were handed in were called as often as the task says."""
+        for name, wanted in self.case.calls.items():
+            if (made := self.seen.calls.get(name, 0)) != wanted:
+                return self.found("values", f"The result is right, but `{name}` was called {made} times; the task asks for {wanted}.",
+                                  "called another number of times", hint="Each call computes everything anew: one can do it all at once.")
+        return None
 
     def _rejection(self) -> Finding | None:
         error, name = self.seen.error or Error(), self.case.rejects.__name__
         if self.seen.status == "ok":
-            return self.found("values", f"This input must be refused with a {name}, but your answer returned a result.",
+            what = "None" if self.seen.type == "None" else "a result"
+            return self.found("values", f"This input must be refused with a {name}, but your answer returned {what}.",
                               "accepts bad input", got=self.seen.value,
                               hint="Look at the arguments before computing anything, and say in the message what is wrong with them.")
         if name not in error.classes:
-            return self.found("values", f"This input must be refused with a {name}; your answer stopped with {error.type}: {error.message}",
-                              "accepts bad input", hint="It fails somewhere inside, by accident. Test for the bad input first.")
-        missing = [text for text in self.case.mentions if text not in error.message]
+            text = f"This input must be refused with a {name}; your answer stopped with {error.type}: {error.message}"
+            if sentences.on_purpose(error):
+                why = " (An assert also vanishes when Python runs with -O.)" if error.type == "AssertionError" else ""
+                return self.found("values", text, f"not a {name}", hint="You do test for this input, as you should. Only the kind of "
+                                  f"exception is another one than the docstring promises, and whoever calls you waits for that one.{why}")
+            return self.found("values", text, "accepts bad input",
+                              hint="It fails somewhere inside, by accident: no test of yours has caught this input.")
+        missing = [text for text in self.case.mentions if not sentences.mentions(error.message, text)]
         if missing:
             what = "number" if any(c.isdigit() for c in missing[0]) else "word"
             return self.found("values", f"It raises {name}, as it should, but the message does not say {missing[0]!r}: “{error.message}”.",
@@ -196,10 +244,32 @@ class _Trial:
         return None
 
 
-def _wrong_entries(exercise: Exercise, got: Any, expected: Any) -> str:
+def _alike(left: Any, right: Any) -> bool:
+    return isinstance(left, torch.Tensor) and isinstance(right, torch.Tensor) and close(left, right, 0.0, 0.0)
+
+
+def _as_words(exercise: Exercise, got: Any, expected: Any) -> Any:
+    """True and False as the words yes and no, where those are asked for."""
+    if not isinstance(got, dict) or not isinstance(expected, dict) or not {"yes", "no"} <= set(exercise.choices):
+        return got
+    return {key: ("no", "yes")[value] if isinstance(value, bool) and isinstance(expected.get(key), str) else value
+            for key, value in got.items()}
+
+
+def _other_nesting(names: tuple[str, ...], got: Any, want: Any) -> str:
+    """Where the entries lie in other lists than they should."""
+    if isinstance(got, list) and isinstance(want, list) and len(names) == len(got) == len(want):
+        name, mine, wanted = next((n, g, w) for n, g, w in zip(names, got, want, strict=True) if g != w)
+        if isinstance(mine, int) and isinstance(wanted, int):
+            return f"Your {name} {sentences.does(name, 'holds', 'hold')} {mine} {'entry' if mine == 1 else 'entries'}; expected {wanted}."
+    if isinstance(got, int) and isinstance(want, int):
+        return f"Your result holds {got} {'entry' if got == 1 else 'entries'}; expected {want}."
+    return f"Your result divides its entries among its lists in another way than expected: {got} entries instead of {want}."
+
+
+def _wrong_entries(got: Any, expected: Any, wrong: list[str]) -> str:
     """Which entries of a value exercise are wrong, without telling the right ones."""
     if not isinstance(expected, dict):
         return f"The measurement does not say {sentences.brief(got)}."
-    wrong = [key for key in expected if not same(exercise, got[key], expected[key])]
-    listed = "; ".join(f"“{key}”: you wrote {sentences.brief(got[key])}" for key in wrong)
+    listed = "; ".join(f"“{key}”: you wrote {sentences.brief(got[key], expected[key])}" for key in wrong)
     return f"{len(expected) - len(wrong)} of {len(expected)} entries agree with the measurement. Not these: {listed}."

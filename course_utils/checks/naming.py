@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import torch
 
 from .compare import close, same
 from .exercise import Case, Exercise, Twin
@@ -19,7 +21,7 @@ def _agree(exercise: Exercise, one: Observation, two: Observation, with_gradient
         return False
     if one.status == "raised":
         return (one.error.type, one.error.message) == (two.error.type, two.error.message)
-    if one.module != two.module or not same(exercise, one.value, two.value):
+    if one.module != two.module or not same(exercise, one.value, two.value):  # the value of a misfit: by its own parameters
         return False
     if with_gradients:
         for name, left in one.gradients.items():
@@ -29,13 +31,20 @@ def _agree(exercise: Exercise, one: Observation, two: Observation, with_gradient
     return True
 
 
+RANDOM = "left to chance"
+RANDOM_WHY = "A random draw decides, such as a dropout that nobody asked for, or fresh random weights in every call."
+
+
 def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observation], finding: Finding) -> None:
     """Find the twin that behaves like the answer everywhere, or else on the whole part in which the finding lies.
 
-    An answer may hold two mistakes, one in each part; then only its part tells a twin.
+    An answer may hold two mistakes, one in each part; then only its part tells a twin. The untouched code of a find-the-bug exercise is
+    named only where the answer behaves like it everywhere: half of a repair is not nothing.
     """
-    if finding.mistake not in (None, "gradient cut") or finding.case.rejects is not None:
+    if finding.mistake not in (None, "gradient cut", "wrong type", "results swapped") or finding.case.rejects is not None or finding.later:
         return
+    if exercise.kind == "value":
+        return _name_the_entries(exercise, finding)
     with_gradients = finding.stage == "gradients"
     usable = [i for i in range(len(seen)) if cases[i].rejects is None]
     part = [i for i in usable if cases[i].part == finding.case.part]
@@ -43,14 +52,68 @@ def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observati
     rest = [i for i in usable if i not in part]
 
     def alike(twin: Twin, indices: list[int]) -> bool:
-        return all(_agree(exercise, seen[i], observe(exercise.kind, twin.answer, cases[i].args, cases[i].gradients), with_gradients)
-                   for i in indices)
+        with torch.random.fork_rng(devices=[]):
+            return all(_agree(exercise, seen[i], observe(exercise.kind, twin.answer, cases[i].args, cases[i].gradients), with_gradients)
+                           for i in indices)
 
     candidates = [twin for twin in exercise.twins if alike(twin, part)]
+    untouched = [twin for twin in candidates if twin.untouched and alike(twin, [i for i in range(len(seen)) if i not in part])]
+    candidates = untouched or [twin for twin in candidates if not twin.untouched]
     twin = next((t for t in candidates if alike(t, rest)), candidates[0] if candidates else None)
     if twin is None:
+        again = seen[finding.index].again
+        if again is not None and again.random and finding.mistake is None:
+            finding.mistake, finding.hint = RANDOM, RANDOM_WHY
         return
     finding.mistake, finding.hint = twin.name, twin.hint
     if twin.untouched:
         finding.stage = "not attempted"
         finding.message = "This behaves exactly like the code that was handed out, bug included."
+
+
+def _name_the_entries(exercise: Exercise, finding: Finding) -> None:
+    """Reasons for the wrong entries of a prediction: the twin that is wrong in the same way, entry by entry, or a plain ratio."""
+    got, expected = finding.got, finding.expected
+    if not isinstance(expected, dict) or not isinstance(got, dict):
+        return
+    whole = next((twin for twin in exercise.twins if same(exercise, got, twin.answer)), None)
+    if whole is not None:
+        finding.mistake, finding.hint = whole.name, whole.hint
+        return
+    wrong = [key for key in expected if not same(exercise, got[key], expected[key])]
+    reasons: dict[str, list[str]] = {}
+    for key in wrong:
+        fitting = [t for t in exercise.twins
+                   if not same(exercise, t.answer[key], expected[key]) and same(exercise, got[key], t.answer[key])]
+        # the twin that explains most of what is wrong, and claims least beside it
+        best = max(fitting, default=None, key=lambda t: (sum(same(exercise, got[k], t.answer[k]) for k in wrong),
+                                                         -sum(not same(exercise, t.answer[k], expected[k]) for k in expected)))
+        reason = f"{best.name[0].upper()}{best.name[1:]}. {best.hint}" if best else _ratio(exercise, key, got[key], expected)
+        if reason:
+            reasons.setdefault(reason, []).append(key)
+    finding.clues = [f"{', '.join(f'“{key}”' for key in keys)}: {reason}" for reason, keys in reasons.items()]
+
+
+def _ratio(exercise: Exercise, key: str, got: Any, expected: dict[str, Any]) -> str:
+    """What a wrong number has to do with the right ones; empty when nothing is seen."""
+    want = expected[key]
+    if not _number(want) or not _number(got):
+        return ""
+    others = [other for other, value in expected.items() if other != key and same(exercise, got, value) and not same(exercise, value, want)]
+    if others and got not in (0, 1):
+        return f"That is the answer to “{others[0]}”."
+    if not want or not got:
+        return ""
+    if abs(got + want) <= 1e-3 * abs(want):
+        return "The sign is the wrong one."
+    ratio = got / want
+    for power in (2, 3, 6, 9):
+        if any(abs(ratio * factor - 1) < 0.02 for factor in (10.0**power, 10.0**-power)):
+            return "The digits are right, the unit is not: is the number asked for in thousands, in millions, as a share, in percent?"
+    if want != 1 and abs(got * want - 1) < 0.01:
+        return "That is the number turned over: one divided by it."
+    return ""
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

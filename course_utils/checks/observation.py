@@ -48,11 +48,21 @@ class Misfit:
 
 
 @dataclass(frozen=True)
+class Again:
+    """What a later call on the same input did differently: another ``value`` or an ``error``; ``random``: the random state decides."""
+
+    value: Any = None
+    error: Error | None = None
+    random: bool = False
+
+
+@dataclass(frozen=True)
 class Observation:
     """What an answer did on one case.
 
     ``status`` is ok, blank, raised or forbidden; ``type`` the kind of the result in a learner's words; ``changed`` names inputs that
-    were modified; ``gradients`` maps the names that were asked for to tensors, None where nothing arrives.
+    were modified; ``gradients`` maps the names that were asked for to tensors, None where nothing arrives. ``again`` is None where a
+    second call did the same; ``calls`` says how often callables among the inputs were called.
     """
 
     status: str = "ok"
@@ -63,12 +73,16 @@ class Observation:
     printed: str = ""
     changed: tuple[str, ...] = ()
     error: Error | None = None
+    again: Again | None = None
+    calls: dict[str, int] = field(default_factory=dict)
 
     def to_plain(self) -> dict[str, Any]:
         """As dicts, lists, texts, numbers and tensors, for the wire."""
         plain = _shallow(self)
         plain["module"] = None if self.module is None else _shallow(self.module)
         plain["error"] = None if self.error is None else _shallow(self.error)
+        if self.again is not None:
+            plain["again"] = {**_shallow(self.again), "error": None if self.again.error is None else _shallow(self.again.error)}
         return plain
 
     @classmethod
@@ -85,8 +99,13 @@ class Observation:
         error = None if plain["error"] is None else _record(Error, plain["error"])
         if error is None and plain["status"] in ("raised", "forbidden"):
             raise TypeError("an error was announced, and there is none")
+        calls, later, again = plain["calls"], plain["again"], None
+        if not isinstance(calls, dict) or not all(isinstance(k, str) and type(n) is int for k, n in calls.items()):
+            raise TypeError("numbers of calls by name were expected")
+        if later is not None:
+            again = Again(later["value"], None if later["error"] is None else _record(Error, later["error"]), later["random"] is True)
         return cls(plain["status"], _text(plain["type"]), value, module, gradients, _text(plain["printed"]),
-                   _texts(plain["changed"]), error)
+                   _texts(plain["changed"]), error, again, calls)
 
 
 def _shallow(record: Any) -> dict[str, Any]:

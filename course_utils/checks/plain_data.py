@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import torch
@@ -27,6 +29,8 @@ def plain_data(value: Any, depth: int = 0) -> Any:
         return number if abs(number) < 2**63 else {"object": "a number too large"}
     if isinstance(value, float):
         return float.__float__(value)
+    if type(value) in (Fraction, Decimal):
+        return float(value)
     if isinstance(value, str):
         return str.__str__(value)[:CHARACTERS]
     if isinstance(value, bytes):
@@ -86,7 +90,7 @@ def kind_of(value: Any) -> str:
         return f"{'tuple' if isinstance(value, tuple) else 'list'} of {len(value)}"
     if isinstance(value, bool):
         return "bool"
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float, Fraction, Decimal)):
         return "number"
     if isinstance(value, str):
         return "string"

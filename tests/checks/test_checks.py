@@ -251,8 +251,8 @@ def test_generic_clues():
         return 3 * SCORES.reference(query, key)
 
     assert "3 times" in str(examine(SCORES, tripled))
-    assert "one axis too many" in str(examine(WEIGHTS, lambda query, keys, bandwidth:
-                                              gaussian_weights(query, keys, bandwidth)[..., None] * torch.ones(2)))
+    assert "Averaged over axis 2" in str(examine(WEIGHTS, lambda query, keys, bandwidth:
+                                                     gaussian_weights(query, keys, bandwidth)[..., None] * torch.ones(2)))
     assert "only the shape is not" in str(examine(PREDICT, lambda query, keys, values, bandwidth:
                                                   PREDICT.reference(query, keys, values, bandwidth)[:, None]))
 
@@ -366,5 +366,4 @@ def test_lists_of_another_length_inside_a_tuple():
     assert examine(exercise, lambda query, keys, bandwidth: ([1.0, 2.0], [3.0])).earned["values"] == 2
     result = examine(exercise, lambda query, keys, bandwidth: ([1.0], [3.0]))
     assert result.stage == "shape"
-    assert "2 entries" in result.message
-    assert "expected 3" in result.message
+    assert result.message == "Your first holds 1 entry; expected 2."

@@ -111,18 +111,22 @@ def seen_by_the_observer() -> list:
 
 
 def test_an_observation_crosses_unchanged():
-    for seen in seen_by_the_observer():
+    with torch.random.fork_rng(devices=[]):
+        observed = seen_by_the_observer()
+    for seen in observed:
         back = Observation.from_plain(wire.read(io.BytesIO(wire.pack(seen.to_plain())).read))
         assert str(back) == str(seen)
 
 
-@pytest.mark.parametrize("key", ["status", "type", "value", "module", "gradients", "printed", "changed", "error"])
+@pytest.mark.parametrize("key", ["status", "type", "value", "module", "gradients", "printed", "changed", "error", "again", "calls"])
 def test_a_forged_observation_is_refused(key):
-    good = seen_by_the_observer()[3].to_plain()  # raised, with an error
+    with torch.random.fork_rng(devices=[]):
+        good = seen_by_the_observer()[3].to_plain()  # raised, with an error
     without = {name: value for name, value in good.items() if name != key}
     with pytest.raises(KeyError):
         Observation.from_plain(without)
     wrong = {"status": "passed", "type": 3, "value": None, "module": "none", "gradients": {"x": 1}, "printed": None, "changed": [3],
+             "again": {"value": 1, "error": "none", "random": False}, "calls": {"model": "once"},
              "error": {**good["error"], "classes": ["ValueError", 3]}}
     if key != "value":
         with pytest.raises((TypeError, KeyError)):

@@ -165,7 +165,8 @@ def test_no_paragraph_occurs_twice() -> None:
 
 def test_the_prose_of_another_python_is_cut_by_the_same_rules() -> None:
     seen: set[str] = set()
-    text = "A line that ends with a colon and stands:\n\n   code = 1\n\nA “quoted” line, broken in a co-\nlumn, is prose. Twice.\n\nToo short."
+    text = ("A line that ends with a colon and stands:\n\n   code = 1\n\n"
+            "A “quoted” line, broken in a co-\nlumn, is prose. Twice.\n\nToo short.")
     kept = python_prose.paragraphs(text, seen)
     assert kept == ["A line that ends with a colon and stands:", 'A "quoted" line, broken in a co-lumn, is prose. Twice.']
     assert python_prose.paragraphs(text, seen) == []
