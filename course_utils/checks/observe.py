@@ -84,7 +84,7 @@ def recording(answer: Any, forbidden: tuple[str, ...] = ()) -> Iterator[Recorder
     numpy_state = numpy.random.get_state() if numpy else None
     recorder = Recorder()
     with (contextlib.redirect_stdout(recorder.output), contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings(),
-          torch.random.fork_rng(devices=[]), neutral_torch(), forbid(forbidden, namespaces_of(answer), recorder.used) as guard):
+          torch.random.fork_rng(devices=[]), neutral_torch(), forbid(forbidden, answer, namespaces_of(answer), recorder.used) as guard):
         warnings.simplefilter("ignore")
         torch.default_generator.manual_seed(0)
         recorder.guard = guard

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -63,6 +63,12 @@ class CheckResult:
         if result.stage == "not attempted":
             result.remarks = []
         return result
+
+    def repeated(self, name: str) -> CheckResult:
+        """The same verdict once more, for a check cell that is run again after it has put our version under the learner's ``name``."""
+        note = (f"This is the verdict on the same answer as before. `{name}` is now the course's own version: this cell put it there, so "
+                "that later cells have something to go on with. Change your answer, run its cell again, then this one.")
+        return replace(self, remarks=[*(r for r in self.remarks if r != note), note], _shown=False)
 
     @classmethod
     def stray(cls, exercise_id: str, stage: str, message: str) -> CheckResult:

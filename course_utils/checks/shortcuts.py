@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -44,9 +44,29 @@ def _locate(dotted: str) -> tuple[Any, str]:
     raise ValueError(f"no module holds the forbidden name {dotted!r}")
 
 
+class _BlockedClass:
+    """Stands where a forbidden class was: to call it, to derive from it or to take a method of it is a shortcut."""
+
+    def __init__(self, refuse: Callable[..., Any]):
+        self.__dict__["refuse"] = refuse
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        self.refuse()
+
+    def __mro_entries__(self, bases: tuple) -> None:
+        self.refuse()
+
+    def __getattr__(self, name: str) -> None:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self.refuse()
+
+
 @contextmanager
-def forbid(names: tuple[str, ...], namespaces: list[dict[str, Any]], used: list[str]) -> Iterator[CallGuard | None]:
+def forbid(names: tuple[str, ...], answer: Any, namespaces: list[dict[str, Any]], used: list[str]) -> Iterator[CallGuard | None]:
     """Replace every name by a function that raises and notes the name in ``used``; put everything back at the end.
+
+    An ``answer`` that was derived from a forbidden class is noted at once.
 
     ``namespaces`` are the globals the answer sees: a name imported there earlier
     (``from torch.nn.functional import softmax``) is replaced too. Yields a :class:`CallGuard` to be entered where the
@@ -66,6 +86,10 @@ def forbid(names: tuple[str, ...], namespaces: list[dict[str, Any]], used: list[
         for name in names:
             owner, attribute = _locate(name)
             original, raiser = getattr(owner, attribute), blocked(name)
+            if isinstance(original, type):
+                raiser = _BlockedClass(raiser)
+                if isinstance(answer, type) and original in answer.__mro__:
+                    used.append(name)
             originals[original] = name
             undo.append((owner, attribute, original))
             setattr(owner, attribute, raiser)

@@ -1,8 +1,12 @@
 """The engine against what learners really do. Each mishap gets its own sentence; nothing is ever raised at them."""
 
 import json
+import os
+import subprocess
+import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -293,8 +297,33 @@ def test_running_the_check_cell_twice_does_not_pass_with_our_version():
     first = check("03.1", SCORES.twins[0].answer)
     second = check("03.1", first.use)
     assert not second.passed
-    assert second.stage == "not attempted"
-    assert "own version" in second.message
+    assert (second.points, second.stage, second.message) == (first.points, first.stage, first.message)
+    assert "the same answer as before" in str(second)
+    assert "own version" in str(second)
+
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOK = """
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+ask, head = 'check("01.1", gaussian_weights)', "(query, keys, bandwidth):\\n    return "
+for cell in ("from course_utils.checks import check", ask, "def gausian_weights" + head + "1", ask,
+             "def gaussian_weights" + head + "query -", ask, "def gaussian_weights" + head + "query - keys", ask, "def gaussian_weights" + head + "(query", ask):
+    print("CELL")
+    shell.run_cell(cell)
+"""
+
+
+def test_names_that_do_not_exist_are_explained():
+    """Not run, misspelt, a cell that Python could not read: each is told as what it is."""
+    done = subprocess.run([sys.executable, "-c", NOTEBOOK], cwd=ROOT, capture_output=True, text=True,
+                          env={**os.environ, "COURSE_PROGRESS": "off", "PYTHONPATH": str(ROOT)})
+    cells = done.stdout.split("CELL\n")[1:]
+    assert "has not been run" in cells[1], done.stdout + done.stderr
+    assert "you have defined `gausian_weights`" in cells[3]
+    assert "Python stopped at line 2 with SyntaxError" in cells[5]
+    assert "SyntaxError" not in cells[7]
+    assert "of before: when its cell was last run, Python stopped at line 2" in cells[9]
 
 
 def test_progress_is_kept_best_and_survives_damage(monkeypatch, tmp_path):
