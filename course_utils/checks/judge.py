@@ -158,15 +158,18 @@ class _Trial:
             if isinstance(want, torch.Tensor) and torch.isfinite(want).all() and not torch.isfinite(got).all():
                 bad = "NaN (not a number)" if torch.isnan(got).any() else "infinity"
                 return self.found("finite", f"Your {name} contains {bad}; every expected number is finite.", got=got, expected=want)
-        for name, got, want in results:
-            if not same_item(exercise, got, want):
-                note = ""
-                if exercise.raw is not None:
-                    note = f" ({exercise.compared})" if exercise.compared and not _alike(exercise.raw(want), want) else ""
-                    got, want = exercise.raw(got), exercise.raw(want)
-                tips = clues(got, want, exercise.rtol, exercise.atol) if isinstance(want, torch.Tensor) else []
-                return self.found("values", sentences.wrong_numbers(name, got, want) + f"{note}.", got=got, expected=want, clues=tips)
-        return None
+        wrong = [result for result in results if not same_item(exercise, *result[1:])]
+        if not wrong:
+            return None
+        tips = []
+        for name, got, want in reversed(wrong):  # what is said of the first comes first, unless another output tells more
+            found = clues(*map(exercise.raw or _itself, (got, want)), exercise.rtol, exercise.atol) if isinstance(want, torch.Tensor) else []
+            found = [tip if name == wrong[0][0] else f"In your {name}: {tip[0].lower()}{tip[1:]}" for tip in found]
+            tips = sorted(found + tips, key=lambda tip: "entries differ" in tip)
+        name, got, want = wrong[0]
+        note = f" ({exercise.compared})" if exercise.raw and exercise.compared and not _alike(exercise.raw(want), want) else ""
+        got, want = map(exercise.raw or _itself, (got, want))
+        return self.found("values", sentences.wrong_numbers(name, got, want) + f"{note}.", got=got, expected=want, clues=tips)
 
     def _inputs(self) -> Finding | None:
         if not self.seen.changed:
@@ -242,6 +245,10 @@ class _Trial:
                 return self.found("gradients", f"The numbers are right, but the gradient of `{name}` is not.", got=got,
                                   expected=want, clues=clues(got, want, rtol, atol))
         return None
+
+
+def _itself(value: Any) -> Any:
+    return value
 
 
 def _alike(left: Any, right: Any) -> bool:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .compare import close, same
+from .disturb import explained_by_an_input
 from .exercise import Case, Exercise, Twin
+from .expected import expected_of
 from .observation import Observation
 from .observe import observe
 
@@ -61,9 +63,15 @@ def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observati
     candidates = untouched or [twin for twin in candidates if not twin.untouched]
     twin = next((t for t in candidates if alike(t, rest)), candidates[0] if candidates else None)
     if twin is None:
-        again = seen[finding.index].again
-        if again is not None and again.random and finding.mistake is None:
+        again, value = seen[finding.index].again, seen[finding.index].value
+        if finding.mistake is not None:
+            return
+        if again is not None and again.random:
             finding.mistake, finding.hint = RANDOM, RANDOM_WHY
+        elif finding.stage in ("values", "finite", "shape"):
+            expected, _ = expected_of(exercise, finding.case)
+            reason = explained_by_an_input(exercise, cases, finding.case, value, expected)
+            finding.mistake, finding.hint = reason or (None, finding.hint)
         return
     finding.mistake, finding.hint = twin.name, twin.hint
     if twin.untouched:

@@ -307,8 +307,9 @@ NOTEBOOK = """
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
 ask, head = 'check("01.1", gaussian_weights)', "(query, keys, bandwidth):\\n    return "
-for cell in ("from course_utils.checks import check", ask, "def gausian_weights" + head + "1", ask,
-             "def gaussian_weights" + head + "query -", ask, "def gaussian_weights" + head + "query - keys", ask, "def gaussian_weights" + head + "(query", ask):
+cells = ["from course_utils.checks import check", "def gausian_weights" + head + "1", "def gaussian_weights" + head + "query -",
+         "def gaussian_weights" + head + "query - keys", "def gaussian_weights" + head + "(query"]
+for cell in [part for cell in cells for part in (cell, ask)]:
     print("CELL")
     shell.run_cell(cell)
 """
