@@ -58,8 +58,8 @@ def _of_one_group(exercise: Exercise, given: dict[str, Any], others: list[dict[s
         if isinstance(value, torch.Tensor) and value.dim() and len(value) > 1:
             first = value[:1].expand_as(value).clone()
             if not torch.equal(first, value):
-                yield ("the first row for all", f"Your result is the right one if every row of `{name}` were like its first: the others are "
-                                                "not looked at.", {name: first})
+                yield ("the first row for all", f"Your result is the right one if every row of `{name}` were like its first one.",
+                       {name: first})
         if isinstance(value, torch.Tensor) and value.dtype is torch.bool:
             yield "mask turned round", f"Your result is the right one for `{name}` with True and False exchanged.", {name: ~value}
     tensors = [(name, value) for name, value in given.items() if isinstance(value, torch.Tensor)]

@@ -163,7 +163,8 @@ class _Trial:
             return None
         tips = []
         for name, got, want in reversed(wrong):  # what is said of the first comes first, unless another output tells more
-            found = clues(*map(exercise.raw or _itself, (got, want)), exercise.rtol, exercise.atol) if isinstance(want, torch.Tensor) else []
+            pair = map(exercise.raw or _itself, (got, want))
+            found = clues(*pair, exercise.rtol, exercise.atol) if isinstance(want, torch.Tensor) else []
             found = [tip if name == wrong[0][0] else f"In your {name}: {tip[0].lower()}{tip[1:]}" for tip in found]
             tips = sorted(found + tips, key=lambda tip: "entries differ" in tip)
         name, got, want = wrong[0]

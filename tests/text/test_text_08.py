@@ -1,25 +1,19 @@
-"""The translation data: number words, everyday sentences, vocabulary and batches, a real bitext."""
+"""The translation data: number words, everyday sentences, vocabulary and batches."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import re
 import subprocess
 import sys
 import unicodedata
-import zipfile
 from collections import Counter
-from email.message import Message
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import Request
 
 import pytest
 import torch
 
-from course_utils.text import bitext, everyday, numbers, vocabulary
-from course_utils.text.bitext import BitextSource, fetch_bitext, read_bitext
+from course_utils.text import everyday, numbers, vocabulary
 from course_utils.text.vocabulary import Vocabulary, batches, characters, pad, words
 
 # ---------------------------------------------------------------- number words
@@ -224,140 +218,6 @@ def test_batches_by_length_pad_less():
     assert waste[1] < waste[0] / 5
 
 
-# ---------------------------------------------------------------- a real bitext
-
-URL = "https://data.example/sets/pairs.tsv"
-TEXT = "Go.\t走。\tlicence\nI see a cat.\t我看见一只猫。\n\nOne two three four five.\t一二三四五。\r\n".encode()
-
-
-def source(data: bytes, url: str = URL, member: str | None = None) -> BitextSource:
-    return BitextSource(url, hashlib.sha256(data).hexdigest(), member)
-
-
-class Web:
-    """Stands in for the network: returns the bytes, counts the calls."""
-
-    def __init__(self, data: bytes, promised: int | None = None) -> None:
-        self.data, self.promised, self.calls = data, promised, []
-
-    def __call__(self, url: str) -> io.BytesIO:
-        self.calls.append(url)
-        stream = io.BytesIO(self.data)
-        stream.headers = Message()
-        if self.promised is not None:
-            stream.headers["Content-Length"] = str(self.promised)
-        return stream
-
-
-class Torn(io.BytesIO):
-    """Breaks off after the first piece."""
-
-    def read(self, size: int = -1) -> bytes:
-        if self.tell():
-            raise TimeoutError("timed out")
-        return super().read(10)
-
-
-def archive(**members: bytes) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
-        for name, data in members.items():
-            made.writestr(name.replace("__", "/").replace("_dot_", "."), data)
-    return out.getvalue()
-
-
-def test_read_bitext(tmp_path):
-    path = tmp_path / "p.tsv"
-    path.write_bytes(b"\xef\xbb\xbf" + TEXT)
-    found = read_bitext(path)
-    assert found == [("Go.", "走。"), ("I see a cat.", "我看见一只猫。"), ("One two three four five.", "一二三四五。")]
-    assert read_bitext(path, max_pairs=2) == found[:2]
-    assert read_bitext(str(path), max_words=4) == found[:2]
-    assert read_bitext(path, max_pairs=1, max_words=4) == found[:1]
-    path.write_bytes("a\u2028b\x0bc\td\n".encode())  # only \n ends a line
-    assert read_bitext(path) == [("a\u2028b\x0bc", "d")]
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [(b"a\tb\nno tab here\n", r"p\.tsv, line 2: expected source TAB target.*no tab here"), (b"a\tb\n\t b\n", "line 2: the source is empty"),
-     (b"a\t \n", "line 1: the target is empty"), (b"a\tb\n" + "é\tb".encode("latin-1"), "line 2: not UTF-8.*0xe9"),
-     ("a\tb\n".encode("utf-16"), "line 1: not UTF-8.*0xff"), (b"", "contains no pair"), (b"\n\n", "contains no pair")],
-)
-def test_read_bitext_names_the_line(tmp_path, data, message):
-    (tmp_path / "p.tsv").write_bytes(data)
-    with pytest.raises(ValueError, match=message):
-        read_bitext(tmp_path / "p.tsv")
-
-
-def test_fetch_keeps_a_verified_file_and_fetches_it_once(tmp_path):
-    web = Web(TEXT, len(TEXT))
-    path = fetch_bitext(source(TEXT), tmp_path / "new" / "folder", web)
-    assert path.name == "pairs.tsv"
-    assert path.read_bytes() == TEXT
-    assert [p.name for p in path.parent.iterdir()] == ["pairs.tsv"]
-    assert fetch_bitext(source(TEXT), path.parent, web) == path
-    assert web.calls == [URL]
-    path.write_bytes(b"damaged")
-    assert fetch_bitext(source(TEXT), path.parent, web).read_bytes() == TEXT
-    assert len(web.calls) == 2
-
-
-def offline(url: str):
-    raise URLError("Name or service not known")
-
-
-@pytest.mark.parametrize(
-    ("web", "error", "message"),
-    [(Web(TEXT + b"x"), ValueError, "checksum.*expected.*nothing was kept"), (Web(TEXT[:20]), ValueError, "the 20 bytes received"),
-     (Web(TEXT[:20], len(TEXT)), ConnectionError, f"broke off after 20 of {len(TEXT)} bytes"),
-     (lambda url: Torn(TEXT), ConnectionError, "timed out"), (offline, ConnectionError, "check the network")],
-    ids=["checksum", "short", "truncated", "torn", "offline"],
-)
-@pytest.mark.parametrize("old", [None, b"what was there before"])
-def test_a_failed_download_leaves_nothing_behind(tmp_path, web, error, message, old):
-    if old:
-        (tmp_path / "pairs.tsv").write_bytes(old)
-    with pytest.raises(error, match=message):
-        fetch_bitext(source(TEXT), tmp_path, web)
-    assert [p.read_bytes() for p in tmp_path.iterdir()] == [old] * bool(old)
-
-
-def test_zip_member(tmp_path):
-    data = archive(inner__deu_dot_txt=TEXT, about_dot_txt=b"licence")
-    url, web = "https://data.example/deu-eng.zip?v=2", Web(data)
-    path = fetch_bitext(source(data, url, "inner/deu.txt"), tmp_path, web)
-    assert path == tmp_path / "deu.txt"
-    assert read_bitext(path)[0] == ("Go.", "走。")
-    path.write_bytes(b"damaged")
-    assert fetch_bitext(source(data, url, "inner/deu.txt"), tmp_path, web).read_bytes() == TEXT
-    assert len(web.calls) == 1
-    with pytest.raises(ValueError, match=r"no member 'fra.txt', only inner/deu.txt, about.txt"):
-        fetch_bitext(source(data, url, "fra.txt"), tmp_path, web)
-    outside = archive(**{"..__..__evil_dot_txt": b"a\tb\n"})
-    inside = fetch_bitext(source(outside, "https://data.example/b.zip", "../../evil.txt"), tmp_path, Web(outside))
-    assert inside == tmp_path / "evil.txt"  # a member never leaves the folder
-    assert {p.name for p in tmp_path.iterdir()} == {"deu-eng.zip", "deu.txt", "b.zip", "evil.txt"}
-
-
-def test_zip_that_is_none_or_too_big(tmp_path):
-    with pytest.raises(ValueError, match="cannot be unpacked"):
-        fetch_bitext(source(TEXT, member="a.txt"), tmp_path, Web(TEXT))
-    data = archive(a_dot_txt=b"0" * 100_000)  # a few hundred bytes, packed
-    with pytest.raises(ValueError, match="a.txt is larger than 5000 bytes"):
-        fetch_bitext(source(data, "https://data.example/a.zip", "a.txt"), tmp_path, Web(data), max_bytes=5_000)
-    with pytest.raises(ValueError, match="larger than 50 bytes"):
-        fetch_bitext(source(TEXT, "https://data.example/c.tsv"), tmp_path, Web(TEXT), max_bytes=50)
-    assert {p.name for p in tmp_path.iterdir()} == {"pairs.tsv", "a.zip"}
-
-
-def test_redirections_stay_on_https():
-    handler, request = bitext._HttpsOnly(), Request(URL)
-    with pytest.raises(ValueError, match="redirects to http://elsewhere.example/p.tsv, which is not https"):
-        handler.redirect_request(request, None, 302, "Found", {}, "http://elsewhere.example/p.tsv")
-    assert handler.redirect_request(request, None, 302, "Found", {}, "https://elsewhere.example/p.tsv").full_url.startswith("https")
-
-
 # ---------------------------------------------------------------- bad input, imports
 
 DIGEST = "0" * 64
@@ -366,15 +226,6 @@ DIGEST = "0" * 64
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: BitextSource("http://data.example/p.tsv", DIGEST), ValueError, "must start with https"),
-        (lambda: BitextSource("file:///p.tsv", DIGEST), ValueError, "must start with https"),
-        (lambda: BitextSource("https://data.example/", DIGEST), ValueError, "names no file"),
-        (lambda: BitextSource("https://data.example/..", DIGEST), ValueError, "names no file"),
-        (lambda: BitextSource(URL, "abc"), ValueError, "64 hexadecimal digits"),
-        (lambda: BitextSource(URL, DIGEST, "in/pairs.tsv"), ValueError, "other than the archive"),
-        (lambda: BitextSource(URL, DIGEST, ".."), ValueError, "member"),
-        (lambda: read_bitext("p.tsv", max_pairs=0), ValueError, "max_pairs=0"),
-        (lambda: read_bitext("p.tsv", max_words=-1), ValueError, "max_words=-1"),
         (lambda: Vocabulary([["a"]], min_count=0), ValueError, "min_count=0"),
         (lambda: Vocabulary(["a sentence"]), TypeError, "the string 'a sentence'"),
         (lambda: Vocabulary([["<eos>"]]), ValueError, "special token '<eos>'"),
@@ -409,7 +260,7 @@ def test_importing_opens_nothing():
     code = ("import sys\nused = []\n"
             "net = ('socket.connect', 'socket.getaddr', 'urllib')\n"
             "sys.addaudithook(lambda event, _: used.append(event) if event.startswith(net) else None)\n"
-            "import course_utils.text.bitext, course_utils.text.numbers, course_utils.text.everyday as e\n"
+            "import course_utils.text.numbers, course_utils.text.everyday as e\n"
             "assert len(e.pairs()) > 430 and not used, used\n")
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parents[2])
     assert vocabulary.SPECIAL == ("<pad>", "<bos>", "<eos>", "<unk>")
