@@ -99,7 +99,7 @@ def _name_the_entries(exercise: Exercise, finding: Finding) -> None:
         reason = f"{best.name[0].upper()}{best.name[1:]}. {best.hint}" if best else _ratio(exercise, key, got[key], expected)
         if reason:
             reasons.setdefault(reason, []).append(key)
-    finding.clues = [f"{', '.join(f'“{key}”' for key in keys)}: {reason}" for reason, keys in reasons.items()]
+    finding.clues = ["\n".join(f"{', '.join(f'“{key}”' for key in keys)}: {reason}" for reason, keys in reasons.items())] if reasons else []
 
 
 def _ratio(exercise: Exercise, key: str, got: Any, expected: dict[str, Any]) -> str:
