@@ -243,7 +243,10 @@ class _Trial:
                 return self.found("gradients", f"The numbers are right, but the gradient of `{name}` contains NaN or infinity.",
                                   got=got, expected=want)
             if not close(got, want, 10 * rtol, 10 * atol):
-                return self.found("gradients", f"The numbers are right, but the gradient of `{name}` is not.", got=got,
+                outputs, attached = self.exercise.outputs, self.seen.attached
+                cut = [f"`{output}`" for output, flag in zip(outputs, attached, strict=False) if not flag] if any(attached) else []
+                tail = f" None comes out of your {' and '.join(cut)}." if cut and len(outputs) == len(attached) else ""
+                return self.found("gradients", f"The numbers are right, but the gradient of `{name}` is not.{tail}", got=got,
                                   expected=want, clues=clues(got, want, rtol, atol))
         return None
 

@@ -62,7 +62,8 @@ class Observation:
 
     ``status`` is ok, blank, raised or forbidden; ``type`` the kind of the result in a learner's words; ``changed`` names inputs that
     were modified; ``gradients`` maps the names that were asked for to tensors, None where nothing arrives. ``again`` is None where a
-    second call did the same; ``calls`` says how often callables among the inputs were called.
+    second call did the same; ``calls`` says how often callables among the inputs were called, ``attached`` which of the floating
+    results a gradient can leave.
     """
 
     status: str = "ok"
@@ -75,6 +76,7 @@ class Observation:
     error: Error | None = None
     again: Again | None = None
     calls: dict[str, int] = field(default_factory=dict)
+    attached: tuple[bool, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """As dicts, lists, texts, numbers and tensors, for the wire."""
@@ -104,8 +106,11 @@ class Observation:
             raise TypeError("numbers of calls by name were expected")
         if later is not None:
             again = Again(later["value"], None if later["error"] is None else _record(Error, later["error"]), later["random"] is True)
+        attached = plain["attached"]
+        if not isinstance(attached, (list, tuple)) or not all(type(flag) is bool for flag in attached):
+            raise TypeError("True or False for each result was expected")
         return cls(plain["status"], _text(plain["type"]), value, module, gradients, _text(plain["printed"]),
-                   _texts(plain["changed"]), error, again, calls)
+                   _texts(plain["changed"]), error, again, calls, tuple(attached))
 
 
 def _shallow(record: Any) -> dict[str, Any]:

@@ -214,6 +214,7 @@ def observe(kind: str, answer: Any, case_args: dict[str, Any], gradients: tuple[
                 seen.update(type=kind_of(value), value=plain_data(value))
                 if gradients:
                     seen["gradients"] = _gradients(value, leaves, gradients)
+                    seen["attached"] = tuple(t.requires_grad for t in float_tensors(value))
     except TimeIsUp:
         raise
     except ForbiddenShortcut:

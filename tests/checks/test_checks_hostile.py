@@ -118,7 +118,8 @@ def test_an_observation_crosses_unchanged():
         assert str(back) == str(seen)
 
 
-@pytest.mark.parametrize("key", ["status", "type", "value", "module", "gradients", "printed", "changed", "error", "again", "calls"])
+@pytest.mark.parametrize("key", ["status", "type", "value", "module", "gradients", "printed", "changed", "error", "again", "calls",
+                                 "attached"])
 def test_a_forged_observation_is_refused(key):
     with torch.random.fork_rng(devices=[]):
         good = seen_by_the_observer()[3].to_plain()  # raised, with an error
@@ -126,7 +127,7 @@ def test_a_forged_observation_is_refused(key):
     with pytest.raises(KeyError):
         Observation.from_plain(without)
     wrong = {"status": "passed", "type": 3, "value": None, "module": "none", "gradients": {"x": 1}, "printed": None, "changed": [3],
-             "again": {"value": 1, "error": "none", "random": False}, "calls": {"model": "once"},
+             "again": {"value": 1, "error": "none", "random": False}, "calls": {"model": "once"}, "attached": "all",
              "error": {**good["error"], "classes": ["ValueError", 3]}}
     if key != "value":
         with pytest.raises((TypeError, KeyError)):

@@ -5,12 +5,13 @@ from fractions import Fraction
 
 import pytest
 import torch
+from torch import nn
+
 from course_utils.checks.clues import clues
 from course_utils.checks.engine import examine
 from course_utils.checks.exercise import Case, Exercise, Registered, Twin, register
 from course_utils.checks.lookup import find
 from course_utils.checks.sentences import mentions
-from torch import nn
 
 
 def exercise(oracle, args, **more) -> Exercise:
@@ -70,9 +71,10 @@ class Shrinking(Layer):
 
 
 def test_a_module_is_called_short_long_short():
-    cases = [Case(f"{n} rows", {"init": {"d": 4}, "parameters": {"w": torch.ones(4)}, "inputs": {"x": torch.randn(n, 4)}}) for n in (2, 3, 1)]
-    layer = Exercise("00.9", "A test", "Layer", "Layer(d)", "module", lambda init, parameters, inputs: inputs["x"] * parameters["w"], Layer,
-                     lambda seed: cases, ())
+    cases = [Case(f"{n} rows", {"init": {"d": 4}, "parameters": {"w": torch.ones(4)}, "inputs": {"x": torch.randn(n, 4)}})
+             for n in (2, 3, 1)]
+    oracle = lambda init, parameters, inputs: inputs["x"] * parameters["w"]  # noqa: E731
+    layer = Exercise("00.9", "A test", "Layer", "Layer(d)", "module", oracle, Layer, lambda seed: cases, ())
     assert examine(layer, Layer).passed
     result = examine(layer, Shrinking)
     assert (result.passed, result.mistake) == (False, "something is kept between calls")
@@ -201,6 +203,13 @@ def test_an_input_that_is_not_used_is_named():
     assert examine(scaled, lambda x, scale: x * 3).mistake == "an argument is not used"
     rows = exercise(lambda x, w: x * w, [{"x": X, "w": X.flip(0)}])
     assert examine(rows, lambda x, w: x * w[:1]).mistake == "the first row for all"
+
+
+def test_the_output_without_a_gradient_is_named():
+    cases = [Case("two results", {"x": X}, gradients=("x",))]
+    two = Exercise("00.9", "A test", "f", "f(x)", "function", lambda x: (x.exp(), x * 2), twice, lambda seed: cases, (),
+                   outputs=("output", "weights"))
+    assert "None comes out of your `weights`." in str(examine(two, lambda x: (x.exp(), (x * 2).detach())))
 
 
 # ---------------------------------------------------------------- counted calls, derived classes
