@@ -25,7 +25,7 @@ def brief(value: Any, like: Any = None) -> str:
     """A learner's value, short enough for a sentence; a list is shown as the tuple it was, where one is asked for (``like``)."""
     if isinstance(value, torch.Tensor) and value.numel() == 1:
         value = value.item()
-    if isinstance(value, list) and isinstance(like, tuple):
+    if isinstance(value, list) and isinstance(like, (tuple, list)):
         value = tuple(value)
     text = f"{value:.6g}" if isinstance(value, float) else repr(value)
     return text if len(text) <= 60 else text[:57] + "…"
