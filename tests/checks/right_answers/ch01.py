@@ -51,8 +51,8 @@ def loo_by_leaving_out(keys, values, bandwidth):
 
 
 def loo_with_a_gather(keys, values, bandwidth):
-    if len(keys) == 1:
-        raise ValueError("1 point only")
+    if len(keys) < 2:
+        raise ValueError(f"{len(keys)} points only")
     n = len(keys)
     others = torch.tensor([[j for j in range(n) if j != i] for i in range(n)])       # (n, n - 1)
     scores = -((keys[:, None] - keys[others]) ** 2) / (2 * bandwidth**2)
