@@ -168,14 +168,13 @@ def _module(how: str) -> type[nn.Module]:
 
 def _draw_module(seed: int) -> list[Case]:
     g = generator(seed)
-    n, d_query, d_key, d_attn, d_v = sizes(g, 5, 3, 9)
-    m = 4 if n != 4 else 5
+    n, m, d_query, d_key, d_attn, d_v = sizes(g, 6, 3, 9)
     args = _module_parameters(g, d_query, d_key, d_attn)
     inputs = {"query": randn(g, 2, n, d_query), "key": randn(g, 2, m, d_key), "value": randn(g, 2, m, d_v)}
-    padding = torch.arange(m) < torch.tensor([m - 1, 2])[:, None, None]
+    padding = torch.arange(m) < torch.tensor([m - 1, 1])[:, None, None]
     pairs = torch.rand(2, n, m, generator=g) < 0.5
     pairs[..., 1] |= ~pairs.any(-1)
-    pairs[..., 3] &= ~pairs.all(-1)
+    pairs[..., -1] &= ~pairs.all(-1)
     every = (*args["parameters"], "query", "key", "value")
 
     def case(label: str, mask: Tensor | None, part: str = "mask", **more) -> Case:
