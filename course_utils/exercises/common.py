@@ -18,6 +18,11 @@ def randn(g: torch.Generator, *shape: int) -> Tensor:
     return torch.randn(*shape, generator=g)
 
 
+def sizes(g: torch.Generator, count: int, low: int = 2, high: int = 8) -> list[int]:
+    """Different whole numbers from ``low`` up to ``high`` - 1: the sizes of a case, no two alike."""
+    return (torch.randperm(high - low, generator=g)[:count] + low).tolist()
+
+
 def integers(g: torch.Generator, low: int, high: int, *shape: int) -> Tensor:
     """Whole numbers from ``low`` up to ``high`` - 1 from a case's own generator."""
     return torch.randint(low, high, shape, generator=g)

@@ -18,6 +18,12 @@ def no_looking_ahead(query: int, key: int) -> bool:
 
 
 @register
+def the_first_two_or_what_came_before(query: int, key: int) -> bool:
+    """Everyone sees the tokens 0 and 1; from token 2 on one sees oneself and what came before, but for the tokens 0 and 1."""
+    return key < 2 or (query >= 2 and key <= query)
+
+
+@register
 def only_the_token_before(query: int, key: int) -> bool:
     """Made up, so that rows and columns cannot be confused and some row is empty."""
     return key == query - 1

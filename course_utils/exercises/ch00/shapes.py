@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
+from ..common import randn, sizes
 
 
 def _shapes() -> dict[str, list[int]]:
@@ -70,16 +71,22 @@ def _all_scores(query: Tensor, key: Tensor, how: str = "right") -> Tensor:
 
 def _draw_scores(seed: int) -> list[Case]:
     g = generator(seed)
-    args = {"query": torch.randn(2, 3, 5, generator=g), "key": torch.randn(2, 4, 5, generator=g)}
-    return [Case("2 sentences, 3 queries, 4 keys, 5 features", args, gradients=("query", "key"), shape="(batch, query, key)")]
+    batch, n, m, d = sizes(g, 4)
+    args = {"query": randn(g, batch, n, d), "key": randn(g, batch, m, d)}
+    return [Case(f"{batch} sentences, {n} queries, {m} keys, {d} features", args, gradients=("query", "key"), shape="(batch, query, key)")]
+
+
+def _fixed_scores() -> list[Case]:
+    g = generator(3)
+    return [Case("one sentence of one token", {"query": torch.ones(1, 1, 3), "key": torch.ones(1, 2, 3)}, shape="(batch, query, key)"),
+            Case("one sentence, more queries than keys", {"query": randn(g, 1, 6, 3), "key": randn(g, 1, 2, 3)},
+                 shape="(batch, query, key)")]
 
 
 SCORES = Exercise(
     id="00.4", title="All dot products", name="all_scores", kind="function", stars=1, minutes=5,
     signature="all_scores(query, key) -> (batch, n, m)", oracle=_loop_scores, reference=_all_scores, draw=_draw_scores,
-    parts={"values": 2},
-    fixed=lambda: [Case("one sentence of one token", {"query": torch.ones(1, 1, 3), "key": torch.ones(1, 2, 3)},
-                        shape="(batch, query, key)")],
+    parts={"values": 2}, fixed=_fixed_scores,
     twins=(
         Twin("query and key swapped", partial(_all_scores, how="swapped"),
              "Rows belong to the queries, columns to the keys. Yours are the other way round."),
@@ -121,15 +128,31 @@ def _sentence_vector(x: Tensor, how: str = "right") -> Tensor:
             return x.amax(dim=1)
         case "last":
             return x[:, -1]
+        case "first left out":
+            return x[:, 1:].sum(dim=1) / max(x.shape[1] - 1, 1)
+        case "n - 1":
+            return x.sum(dim=1) / max(x.shape[1] - 1, 1)
     return x.mean(dim=1)
+
+
+def _draw_mean(seed: int) -> list[Case]:
+    g = generator(seed)
+    batch, n, d = sizes(g, 3)
+    return [Case(f"{batch} sentences, {n} tokens, {d} features", {"x": randn(g, batch, n, d)}, gradients=("x",), shape="(batch, d)")]
+
+
+def _fixed_mean() -> list[Case]:
+    silent = randn(generator(5), 2, 4, 3)
+    silent[0, 1], silent[1, 3] = 0.0, 0.0
+    return [Case("sentences of one token", {"x": torch.arange(8.0).reshape(2, 1, 4)}, shape="(batch, d)"),
+            Case("a batch of one sentence", {"x": randn(generator(4), 1, 3, 5)}, shape="(batch, d)"),
+            Case("a token whose features are all 0 counts too", {"x": silent}, shape="(batch, d)")]
 
 
 MEAN = Exercise(
     id="00.5", title="Find the bug: the wrong mean", name="sentence_vector", kind="function", stars=1, minutes=4,
     signature="sentence_vector(x) -> (batch, d)", oracle=_mean_loop, reference=_sentence_vector, parts={"values": 2},
-    draw=lambda seed: [Case("2 sentences, 3 tokens, 4 features", {"x": torch.randn(2, 3, 4, generator=generator(seed))},
-                            gradients=("x",), shape="(batch, d)")],
-    fixed=lambda: [Case("sentences of one token", {"x": torch.arange(8.0).reshape(2, 1, 4)}, shape="(batch, d)")],
+    draw=_draw_mean, fixed=_fixed_mean,
     twins=(
         Twin("still the handed-out bug", partial(_sentence_vector, how="batch"),
              "Print the shape of the result for two sentences of five tokens. Which axis has disappeared?", untouched=True),
@@ -141,6 +164,10 @@ MEAN = Exercise(
         Twin("sum instead of mean", partial(_sentence_vector, how="sum"), "A sum grows with the length of the sentence; a mean does not."),
         Twin("largest instead of mean", partial(_sentence_vector, how="maximum"),
              "That takes the largest entry of each feature. All tokens should count alike."),
+        Twin("divided by n - 1", partial(_sentence_vector, how="n - 1"),
+             "The sum is divided by one less than there are tokens. A mean divides by how many there are."),
+        Twin("first token left out", partial(_sentence_vector, how="first left out"),
+             "The first token of each sentence has no say. Axes and tokens are counted from 0."),
         Twin("last token only", partial(_sentence_vector, how="last"),
              "You take the last token. The other tokens of the sentence have no say."),
     ),

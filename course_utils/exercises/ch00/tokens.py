@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Registered, Twin, generator
 from ...text import wordpiece
+from ..common import randn, sizes
 from . import callables  # noqa: F401  (registers the rules)
 
 # ---- 00.2 WordPiece ----------------------------------------------------------------------------------------
@@ -33,10 +34,18 @@ def _by_pattern(word: str, vocabulary: list[str]) -> list[str]:
 
 def _pieces(word: str, vocabulary: list[str], how: str = "right") -> list[str]:
     found, start = [], 0
+    if how == "lower":
+        word = word.lower()
     while start < len(word):
-        prefix = "##" if start and how != "no marks" else ""
+        prefix = "##" if (start or how == "always marked") and how != "no marks" else ""
         ends = range(start + 1, len(word) + 1) if how == "shortest" else range(len(word), start, -1)
         end = next((e for e in ends if prefix + word[start:e] in vocabulary), None)
+        if how == "any piece inside" and end is None and start:
+            end, prefix = next((e for e in ends if word[start:e] in vocabulary), None), ""
+        if how == "list order":
+            marked = [v for v in vocabulary if v.startswith("##") == bool(start)]
+            fits = [v for v in marked if word.startswith(v.removeprefix("##"), start)]
+            end = start + len(fits[0].removeprefix("##")) if fits else None
         if end is None:
             return found + ["[UNK]"] if how == "rest unknown" else found if how == "rest dropped" else ["[UNK]"]
         found.append(prefix + word[start:end])
@@ -46,7 +55,18 @@ def _pieces(word: str, vocabulary: list[str], how: str = "right") -> list[str]:
     return [piece.removeprefix("##") for piece in found] if how == "marks removed" else found
 
 
-_WORDS = ["un", "unkind", "kind", "play", "a", "time", "##kind", "##ness", "##n", "##s", "##er", "##e", "##ing", "##i", "u", "p", "##layer"]
+def _second_try(word: str, vocabulary: list[str], mark: str = "") -> list[str]:
+    """The wrong answer that steps back to a shorter piece where the longest leads nowhere."""
+    for end in range(len(word), 0, -1):
+        if mark + word[:end] in vocabulary:
+            rest = _second_try(word[end:], vocabulary, "##") if end < len(word) else []
+            if rest != ["[UNK]"]:
+                return [mark + word[:end], *rest]
+    return ["[UNK]"]
+
+
+_WORDS = ["un", "unkind", "kind", "play", "a", "time", "##kind", "##ness", "##n", "##s", "##er", "##e", "##ing", "##i", "u", "p", "##layer",
+          "##kindly"]
 
 
 def _draw_pieces(seed: int) -> list[Case]:
@@ -54,13 +74,22 @@ def _draw_pieces(seed: int) -> list[Case]:
     vocabulary = [_WORDS[i] for i in order]
     return [Case(f"the word {word!r}", {"word": word, "vocabulary": vocabulary}, part="values")
             for word in ("unkindness", "players", "time", "playing")] + [
-        Case(f"the word {word!r}", {"word": word, "vocabulary": vocabulary}, part="unknown words") for word in ("zebra", "playful")]
+        Case(f"the word {word!r}", {"word": word, "vocabulary": vocabulary}, part="unknown words") for word in ("zebra", "playful", "playun", "unkindly")]
+
+
+def _fixed_pieces() -> list[Case]:
+    other = ["play", "understanding", "##s", "##ness", "##er", "un"]
+    def case(word: str, part: str = "values") -> Case:
+        return Case(f"the word {word!r}, another vocabulary", {"word": word, "vocabulary": other}, part=part)
+    long = "un" + 30 * "ness"
+    return [case("players"), case("understandings"), Case(f"a word of {len(long)} letters", {"word": long, "vocabulary": other}),
+            case("time", "unknown words"), case("Play", "unknown words")]
 
 
 PIECES = Exercise(
     id="00.2", title="Pieces of words", name="split_word", kind="function", stars=2, minutes=10,
     signature="split_word(word, vocabulary) -> list of strings", oracle=_by_pattern, reference=wordpiece.split_word, draw=_draw_pieces,
-    parts={"values": 2, "unknown words": 1}, forbidden=("course_utils.text.wordpiece.split_word",),
+    fixed=_fixed_pieces, parts={"values": 2, "unknown words": 1}, forbidden=("course_utils.text.wordpiece.split_word",),
     twins=(
         Twin("shortest piece first", partial(_pieces, how="shortest"),
              "You take the first piece that fits, starting with one letter. The rule is greedy: the longest piece that fits."),
@@ -72,6 +101,16 @@ PIECES = Exercise(
              "You stop after one piece. Go on with the rest of the word until nothing is left."),
         Twin("only the rest is unknown", partial(_pieces, how="rest unknown"),
              "When the rest of a word fits nothing, the whole word is unknown: one single entry, and the pieces found so far are dropped."),
+        Twin("a shorter piece tried instead", _second_try,
+             "Where the longest piece leads nowhere, you step back and try a shorter one. The rule never steps back: such a word is unknown."),
+        Twin("unmarked pieces inside a word", partial(_pieces, how="any piece inside"),
+             "Inside a word you also take entries without ##. Those may only begin a word."),
+        Twin("capital letters made small", partial(_pieces, how="lower"),
+             "You change the letters of the word first. Letters are compared as they are, so a capital is another letter."),
+        Twin("first entry of the list", partial(_pieces, how="list order"),
+             "You take the first entry of the list that fits. The order of the list says nothing: look for the longest."),
+        Twin("first piece marked too", partial(_pieces, how="always marked"),
+             "You look for a piece with ## at the start of the word already. The mark says “this continues a word”."),
         Twin("the unknown rest dropped", partial(_pieces, how="rest dropped"),
              "Letters have disappeared without a trace. A word that cannot be split completely is unknown as a whole."),
     ),
@@ -96,7 +135,11 @@ class _Lookup(nn.Module):
             return self.weight.detach()[ids]
         if self.how == "next row":
             return self.weight[(ids + 1) % len(self.weight)]
+        if self.how == "classes":
+            return F.one_hot(ids).float() @ self.weight
         one_hot = F.one_hot(ids, len(self.weight)).float()
+        if self.how == "padding":
+            return self.weight[ids] * (ids > 0)[..., None]
         if self.how == "summed":
             return one_hot.sum(1) @ self.weight
         if self.how == "scaled":
@@ -110,9 +153,23 @@ def _lookup(how: str) -> type[nn.Module]:
 
 def _draw_lookup(seed: int) -> list[Case]:
     g = generator(seed)
-    args = {"init": {"vocab_size": 7, "d_model": 4}, "parameters": {"weight": torch.randn(7, 4, generator=g)},
-            "inputs": {"ids": torch.randint(7, (2, 3), generator=g)}}
-    return [Case("2 sentences of 3 ids, 7 words, 4 features", args, gradients=("weight",), shape="(batch, token, d_model)")]
+    batch, n, d = sizes(g, 3)
+    words = int(torch.randint(8, 12, (), generator=g))
+    ids = torch.randint(words - 1, (batch, n), generator=g)
+    ids[0, 0], ids[-1, -1] = 0, words - 1
+    return [_lookup_case(g, words, d, ids, f"{batch} sentences of {n} ids, {words} words, {d} features")]
+
+
+def _lookup_case(g: torch.Generator, words: int, d: int, ids: Tensor, label: str) -> Case:
+    args = {"init": {"vocab_size": words, "d_model": d}, "parameters": {"weight": randn(g, words, d)}, "inputs": {"ids": ids}}
+    return Case(label, args, gradients=("weight",), shape="(batch, token, d_model)")
+
+
+def _fixed_lookup() -> list[Case]:
+    g = generator(6)
+    return [_lookup_case(g, 7, 4, torch.tensor([[0, 1], [2, 3]]), "ids 0 to 3 of 7 words"),
+            _lookup_case(g, 5, 3, torch.tensor([[2, 2, 2, 4]]), "one sentence that repeats a word"),
+            _lookup_case(g, 6, 2, torch.tensor([[0], [0], [0]]), "sentences of one token, all of them word 0")]
 
 
 class _Reference(nn.Module):
@@ -129,10 +186,12 @@ class _Reference(nn.Module):
 LOOKUP = Exercise(
     id="00.3", title="An embedding is a matrix product", name="Lookup", kind="module", stars=1, minutes=6,
     signature="Lookup(vocab_size, d_model)(ids) -> (batch, n, d_model)", oracle=_lookup_oracle, reference=_Reference, draw=_draw_lookup,
+    fixed=_fixed_lookup,
     parts={"values": 2}, forbidden=("torch.nn.functional.embedding",),
     twins=(
         Twin("matrix stored the other way round", _lookup("transposed"), "One row for each word: vocab_size rows, d_model columns."),
-        Twin("the weight is not a parameter", _lookup("plain tensor"), "A plain tensor as an attribute is invisible to the optimiser."),
+        Twin("the weight is not a parameter", _lookup("plain tensor"), "Once the layer is built, it holds no such parameter. A plain tensor as an attribute is invisible to the optimiser, and a "
+             "parameter made in the forward pass is a new one in every call."),
         Twin("the weight cut off from the gradient", _lookup("detached"),
              "Nothing may stand between the weight and the result that stops gradients."),
         Twin("the neighbour's row", _lookup("next row"), "Ids count from 0: word 0 has row 0. Yours are shifted by one."),
@@ -146,11 +205,17 @@ LOOKUP = Exercise(
 
 def _visibility_oracle(n: int, rule: Registered) -> Tensor:
     ones = torch.ones(n, n)
-    return {"everyone": ones, "no_looking_ahead": ones.tril(), "only_the_token_before": ones.tril(-1).triu(-1)}[rule.name].bool()
+    both = ones.tril()
+    both[:, :2] = 1
+    return {"everyone": ones, "no_looking_ahead": ones.tril(), "only_the_token_before": ones.tril(-1).triu(-1),
+            "the_first_two_or_what_came_before": both}[rule.name].bool()
 
 
 def _visibility(n: int, rule, how: str = "right") -> Tensor:
-    indices = range(1, n + 1) if how == "from one" else range(n)
+    if how == "whole tensors":
+        places = torch.arange(n)
+        return torch.as_tensor(rule(places[:, None], places[None, :])).expand(n, n)
+    indices = range(1, n + 1) if how == "from one" else range(n - 1) if how == "last token" else range(n)
     rows = [[rule(j, i) if how == "swapped" else rule(i, j) for j in indices] for i in indices]
     mask = torch.tensor(rows, dtype=torch.bool)
     match how:
@@ -169,7 +234,8 @@ VISIBILITY = Exercise(
     id="00.6", title="Who may see whom", name="visibility", kind="function", stars=1, minutes=6,
     signature="visibility(n, rule) -> (n, n) of booleans", oracle=_visibility_oracle, reference=_visibility, parts={"values": 2},
     draw=lambda seed: [Case(f"the rule {rule}, {n} tokens", {"n": n, "rule": Registered(rule)}, shape="(query, key)")
-                       for n, rule in ((4 + seed % 3, "no_looking_ahead"), (5, "only_the_token_before"), (3, "everyone"))],
+                       for n, rule in ((4 + seed % 3, "no_looking_ahead"), (5 + seed % 2, "only_the_token_before"),
+                                       (3 + seed % 4, "everyone"), (6 + seed % 3, "the_first_two_or_what_came_before"))],
     fixed=lambda: [Case("a single token", {"n": 1, "rule": Registered("no_looking_ahead")}, shape="(query, key)")],
     twins=(
         Twin("query and key swapped", partial(_visibility, how="swapped"),
@@ -180,6 +246,12 @@ VISIBILITY = Exercise(
              "You hide what may be seen. True means “may see”, here and everywhere in the course."),
         Twin("the rule is not used", partial(_visibility, how="always causal"),
              "The result is the same for every rule. Call the function you were given."),
+        Twin("positions counted from one", partial(_visibility, how="from one"),
+             "You ask the rule about the positions 1 to n. The first token stands at position 0."),
+        Twin("rule asked with tensors", partial(_visibility, how="whole tensors"),
+             "The rule wants two numbers, and you hand it whole tensors. Ask it once for every pair."),
+        Twin("last token left out", partial(_visibility, how="last token"),
+             "Your table ends one token too early, in rows and columns. A range leaves out its end by itself."),
         Twin("one key missing", partial(_visibility, how="one short"), "There are n keys for n queries; the last one is missing."),
     ),
 )

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models import kernels
+from ..common import randn, sizes
 from .weights import _loop_weights, _numpy_prediction
 
 LIMITS_BLANK = {"bandwidth -> 0": None, "bandwidth -> infinity": None, "sum of a row": None, "sum of a column": None}
@@ -75,6 +76,8 @@ def _dictionary(query: Tensor, keys: Tensor, values: Tensor, temperature: float,
             return torch.softmax(scores, -1) @ values
         case "hard":
             return values[scores.argmax(-1)]
+        case "root T":
+            return torch.softmax(scores / temperature**0.5, -1) @ values
         case "squared":
             return torch.softmax(scores / temperature**2, -1) @ values
         case "overflow":
@@ -89,11 +92,12 @@ def _dictionary(query: Tensor, keys: Tensor, values: Tensor, temperature: float,
 
 def _draw_dictionary(seed: int) -> list[Case]:
     g = generator(seed)
-    args = {"query": torch.randn(3, 5, generator=g), "keys": torch.randn(4, 5, generator=g),
-            "values": torch.randn(4, 2, generator=g), "temperature": 1.6 + torch.rand((), generator=g).item()}
+    m, n, d, d_v = sizes(g, 4)
+    args = {"query": randn(g, m, d), "keys": randn(g, n, d), "values": randn(g, n, d_v),
+            "temperature": 1.6 + torch.rand((), generator=g).item()}
     cold = {**args, "temperature": 0.35}
     frozen = {**args, "temperature": 0.004}
-    return [Case("3 queries, 4 entries, a warm dictionary", args, shape="(query, d_v)"),
+    return [Case(f"{m} queries, {n} entries, a warm dictionary", args, shape="(query, d_v)"),
             Case("the same at temperature 0.35", cold, shape="(query, d_v)"),
             Case("the same at temperature 0.004", frozen, part="cold", shape="(query, d_v)")]
 
@@ -119,6 +123,8 @@ DICTIONARY = Exercise(
         Twin("also divided by the root of d", partial(_dictionary, how="root"),
              "That is the scaling of a later chapter. Here the temperature alone decides how sharp the lookup is."),
         Twin("shares returned", partial(_dictionary, how="shares"), "These are the shares. The values have not been mixed yet."),
+        Twin("root of the temperature", partial(_dictionary, how="root T"),
+             "You take the root of the temperature first. The scores are divided by the temperature itself."),
         Twin("temperature squared", partial(_dictionary, how="squared"),
              "The bandwidth of a Gaussian is squared; the temperature of a softmax is not. Bandwidth² plays the part of temperature."),
     ),
@@ -130,19 +136,19 @@ def _loo_loop(keys: Tensor, values: Tensor, bandwidth: float) -> Tensor:
     total = 0.0
     for i in range(len(keys)):
         rest = [j for j in range(len(keys)) if j != i]
-        total += (_numpy_prediction(keys[i : i + 1], keys[rest], values[rest], bandwidth)[0] - values[i]).item() ** 2
+        total += (_loop_weights(keys[i : i + 1], keys[rest], bandwidth)[0] @ values[rest] - values[i]).item() ** 2
     return torch.tensor(total / len(keys))
 
 
 def _loo(keys: Tensor, values: Tensor, bandwidth: float, how: str = "right") -> Tensor:
-    score = -0.5 * (keys[:, None] - keys[None, :]) ** 2 / bandwidth**2
+    score = -(1.0 if how == "no half" else 0.5) * (keys[:, None] - keys[None, :]) ** 2 / bandwidth**2
     diagonal = torch.eye(len(keys), dtype=torch.bool)
     if how == "duplicates":
         diagonal = score == 0
     if how == "inverted":
         diagonal = ~diagonal
     if how not in ("kept", "zero after", "kernel zeroed"):
-        score = score.masked_fill(diagonal, -10.0 if how == "finite" else -torch.inf)
+        score = score.masked_fill(diagonal, {"finite": -10.0, "large finite": -1e9}.get(how, -torch.inf))
     weights = torch.softmax(score, 0 if how == "columns" else -1)
     if how == "zero after":
         weights = weights.masked_fill(diagonal, 0.0)
@@ -166,9 +172,10 @@ def _loo(keys: Tensor, values: Tensor, bandwidth: float, how: str = "right") -> 
 
 def _draw_loo(seed: int) -> list[Case]:
     g = generator(seed)
-    keys = 4 * torch.rand(9, generator=g)
-    values = torch.sin(keys) + 0.3 * torch.randn(9, generator=g)
-    return [Case("9 random points", {"keys": keys, "values": values, "bandwidth": 0.5 + 0.3 * torch.rand((), generator=g).item()})]
+    (n,) = sizes(g, 1, 6, 12)
+    keys = 4 * torch.rand(n, generator=g)
+    values = torch.sin(keys) + 0.3 * torch.randn(n, generator=g)
+    return [Case(f"{n} random points", {"keys": keys, "values": values, "bandwidth": 0.5 + 0.3 * torch.rand((), generator=g).item()})]
 
 
 LOO = Exercise(
@@ -181,10 +188,14 @@ LOO = Exercise(
         Case("points far apart for the bandwidth", {"keys": torch.tensor([0.0, 1.0, 2.2, 3.6]),
              "values": torch.tensor([0.0, 5.0, 1.0, 4.0]),
              "bandwidth": 0.05}, part="far apart"),
+        Case("a bandwidth of a millionth", {"keys": torch.tensor([0.0, 1.0, 2.2, 3.6]), "values": torch.tensor([0.0, 5.0, 1.0, 4.0]),
+             "bandwidth": 1e-6}, part="far apart"),
         Case("two points at the same place", {"keys": torch.tensor([0.0, 1.0, 1.0, 2.2]), "values": torch.tensor([0.0, 5.0, 1.0, 4.0]),
              "bandwidth": 0.6}, part="far apart"),
         Case("one point: nothing is left to predict it from", {"keys": torch.tensor([1.0]), "values": torch.tensor([3.0]),
              "bandwidth": 0.8}, part="bad input", rejects=ValueError, mentions=("1",)),
+        Case("no point at all", {"keys": torch.zeros(0), "values": torch.zeros(0), "bandwidth": 0.8}, part="bad input",
+             rejects=ValueError, mentions=("0",)),
     ],
     twins=(
         Twin("the point predicts itself", partial(_loo, how="kept"),
@@ -198,6 +209,11 @@ LOO = Exercise(
              "A score of, say, -10 is small only while the others are larger. When all neighbours are far away, the point "
              "listens to itself "
              "again. Only minus infinity is below everything."),
+        Twin("excluded with a large negative score", partial(_loo, how="large finite"),
+             "However large the negative number, a narrow kernel finds scores below it, and then the point listens to itself again. Only "
+             "minus infinity is below everything."),
+        Twin("factor one half missing", partial(_loo, how="no half"),
+             "The Gaussian has a 2 under the fraction. Without it the kernel is narrower than the bandwidth says."),
         Twin("every point at distance 0 excluded", partial(_loo, how="duplicates"),
              "Two measurements at the same place are two points. Leave out the point itself, by its number, not everything "
              "that lies where it lies."),

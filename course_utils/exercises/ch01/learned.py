@@ -8,17 +8,19 @@ import torch
 from torch import Tensor, nn
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from ...models import kernels
+from ..common import randn, sizes
 
 
 def _kernel_oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
+    """Query by query, in double precision, the points that are not to be seen really left out."""
     w, query, keys, values = parameters["w"], inputs["query"], inputs["keys"], inputs["values"]
     rows = []
     for i, q in enumerate(query):
-        use = [j for j in range(len(keys)) if not (inputs["exclude_self"] and i == j)]
-        kernel = torch.stack([torch.exp(-0.5 * ((w * (q - keys[j])) ** 2).sum()) for j in use])
+        use = [j for j in range(len(keys)) if not (inputs.get("exclude_self", False) and i == j)]
+        exponents = torch.stack([-0.5 * ((w.double() * (q - keys[j])) ** 2).sum() for j in use])
+        kernel = torch.exp(exponents - exponents.max())
         rows.append((kernel * values[use]).sum() / kernel.sum())
-    return torch.stack(rows)
+    return torch.stack(rows).float()
 
 
 class _Learned(nn.Module):
@@ -41,7 +43,7 @@ class _Learned(nn.Module):
         scaled = difference.pow(2) * w if how == "outside the square" else (difference * w).pow(2)
         if how == "divided":
             scaled = (difference / w).pow(2)
-        scores = -(1.0 if how == "no half" else 0.5) * scaled.sum(-1)
+        scores = {"no half": -1.0, "sign": 0.5}.get(how, -0.5) * scaled.sum(-1)
         if how == "distance not squared":
             scores = -0.5 * (scaled.sum(-1) + 1e-12).sqrt()
         if how == "sum, then square":
@@ -54,7 +56,13 @@ class _Learned(nn.Module):
         if how == "always":
             exclude_self = len(query) == len(keys)
         if exclude_self and how not in ("never excluded", "after"):
-            scores = scores.masked_fill(diagonal, -torch.inf)
+            if how == "same place":
+                diagonal = (difference == 0).all(-1)
+            if how == "infinity times zero":
+                scores = scores - torch.inf * diagonal.float()
+            scores = scores.masked_fill(diagonal, -100.0 if how == "finite" else -torch.inf)
+        if how == "unsafe":
+            return scores.exp() @ values / scores.exp().sum(-1)
         weights = torch.softmax(scores, 0 if how == "columns" else -1)
         if exclude_self and how == "after":
             weights = weights.masked_fill(diagonal, 0.0)
@@ -67,23 +75,40 @@ def _learned(how: str) -> type[nn.Module]:
 
 def _draw_learned(seed: int) -> list[Case]:
     g = generator(seed)
-    inputs = {"query": torch.randn(4, 3, generator=g), "keys": torch.randn(6, 3, generator=g),
-              "values": torch.randn(6, generator=g), "exclude_self": False}
-    same = torch.randn(5, 3, generator=g)
-    own = {"query": same, "keys": same, "values": torch.randn(5, generator=g), "exclude_self": True}
-    w = {"w": 0.5 + torch.rand(3, generator=g)}
-    return [Case("4 queries, 6 points, 3 features", {"init": {"num_features": 3}, "parameters": w, "inputs": inputs},
+    d, m, n, p = sizes(g, 4)
+    inputs = {"query": randn(g, m, d), "keys": randn(g, n, d), "values": randn(g, n), "exclude_self": False}
+    same = randn(g, p, d)
+    own = {"query": same, "keys": same, "values": randn(g, p)}
+    module = {"init": {"num_features": d}, "parameters": {"w": 0.5 + torch.rand(d, generator=g)}}
+    return [Case(f"{m} queries, {n} points, {d} features", {**module, "inputs": inputs}, gradients=("w",), shape="(query,)"),
+            Case(f"{p} points that may see themselves", {**module, "inputs": {**own, "exclude_self": False}}, part="exclude_self",
                  gradients=("w",), shape="(query,)"),
-            Case("5 points that may see themselves", {"init": {"num_features": 3}, "parameters": w,
-                 "inputs": {**own, "exclude_self": False}}, part="exclude_self", gradients=("w",), shape="(query,)"),
-            Case("5 points that must not see themselves", {"init": {"num_features": 3}, "parameters": w, "inputs": own},
+            Case("the same, exclude_self left out of the call", {**module, "inputs": own}, part="exclude_self", shape="(query,)"),
+            Case(f"{p} points that must not see themselves", {**module, "inputs": {**own, "exclude_self": True}},
                  part="exclude_self", gradients=("w",), shape="(query,)")]
+
+
+def _fixed_learned() -> list[Case]:
+    keys = torch.tensor([[0.0, 0.0], [1.0, 0.5], [1.0, 0.5], [2.0, 3.0]])
+    own = {"query": keys, "keys": keys, "values": torch.tensor([0.0, 5.0, 1.0, 4.0]), "exclude_self": True}
+    far = {**own, "query": torch.tensor([[0.8, 0.2], [60.0, 70.0], [-90.0, 0.0]]), "exclude_self": False}
+
+    def case(label: str, w: float, inputs: dict, part: str = "exclude_self") -> Case:
+        parameters = {"w": torch.tensor([w, 1.1 * w])}
+        return Case(label, {"init": {"num_features": 2}, "parameters": parameters, "inputs": inputs}, part=part, shape="(query,)")
+
+    apart = {**own, "query": keys[[0, 1, 3]], "keys": keys[[0, 1, 3]], "values": own["values"][[0, 1, 3]]}
+    return [case("two of three queries far from every point", 1.0, far, "values"),
+            case("two points at the same place", 0.8, own),
+            case("points far apart for a large w", 1e5, apart)]
 
 
 LEARNED = Exercise(
     id="01.6", title="A kernel that learns its width", name="LearnedKernel", kind="module", stars=3, minutes=15,
     signature="LearnedKernel(num_features)(query, keys, values, exclude_self=False) -> (m,)",
-    oracle=_kernel_oracle, reference=kernels.LearnedKernel, draw=_draw_learned, parts={"values": 3, "exclude_self": 2},
+    oracle=_kernel_oracle, reference=_learned("right"), draw=_draw_learned, fixed=_fixed_learned,
+    parts={"values": 3, "exclude_self": 2},
+    forbidden=("course_utils.models.kernels.LearnedKernel.forward", "course_utils.models.kernels.LearnedKernel.weights"),
     twins=(
         Twin("w outside the square", _learned("outside the square"),
              "w multiplies the squared difference. Inside the square it is a scaling of the feature itself, which is what "
@@ -91,6 +116,9 @@ LEARNED = Exercise(
         Twin("divided by w", _learned("divided"),
              "Here w is an inverse width: it multiplies. Dividing makes training blow up when w comes near zero."),
         Twin("factor one half missing", _learned("no half"), "The score is minus one half of the squared, scaled distance."),
+        Twin("sign of the score", _learned("sign"), "Your weights grow with the distance: far points win. A score must fall with it."),
+        Twin("far queries give 0/0", _learned("unsafe"),
+             "Far from every point each kernel value rounds to zero, and zero divided by zero is NaN. A softmax of the scores stays finite."),
         Twin("distance not squared", _learned("distance not squared"),
              "The sum of squares is already the squared distance; taking its root gives another kernel, with a kink at zero."),
         Twin("summed before squaring", _learned("sum, then square"),
@@ -109,6 +137,14 @@ LEARNED = Exercise(
              "exclude_self has no effect: each point still predicts itself, and training would drive the width to zero. (A "
              "score of 0 is no "
              "exclusion: it is the largest score this kernel has.)"),
+        Twin("excluded with a finite score", _learned("finite"),
+             "When all neighbours are far away, their scores lie below any number you choose, and the point listens to itself again. Only "
+             "minus infinity is below everything."),
+        Twin("every point at distance 0 excluded", _learned("same place"),
+             "Two measurements at the same place are two points. Leave out the point itself, by its number, not everything that lies where "
+             "it lies."),
+        Twin("infinity times zero", _learned("infinity times zero"),
+             "Off the diagonal your matrix holds infinity times zero, which is NaN. Write minus infinity only where it belongs."),
         Twin("excluded after normalising", _learned("after"),
              "The own weight is removed when the shares are already computed, so rows sum to less than 1. Remove it from the scores."),
     ),
@@ -125,17 +161,26 @@ def _dot(query: Tensor, keys: Tensor, norm: float = -0.5, power: int = 2, factor
 
 def _draw_dot(seed: int) -> list[Case]:
     g = generator(seed)
-    lengths = 0.3 + 1.5 * torch.rand(6, 1, generator=g)
-    args = {"query": torch.randn(4, 3, generator=g), "keys": lengths * torch.randn(6, 3, generator=g)}
-    return [Case("4 queries, 6 keys of different length, 3 features", args, shape="(query, key)")]
+    m, n, d = sizes(g, 3)
+    lengths = 0.3 + 1.5 * torch.rand(n, 1, generator=g)
+    args = {"query": randn(g, m, d), "keys": lengths * randn(g, n, d)}
+    return [Case(f"{m} queries, {n} keys of different length, {d} features", args, shape="(query, key)")]
+
+
+def _fixed_dot() -> list[Case]:
+    g = generator(2)
+    return [Case("6 queries, 2 keys, one of them 20 times as long", {"query": randn(g, 6, 3), "keys": torch.tensor([[1.0], [20.0]])
+                 * randn(g, 2, 3)}, shape="(query, key)"),
+            Case("one query, one feature", {"query": torch.tensor([[0.7]]), "keys": torch.tensor([[-1.0], [0.4], [2.0]])},
+                 shape="(query, key)")]
 
 
 DOT = Exercise(
     id="01.7", title="Distances without distances", name="dot_product_scores", kind="function", stars=2, minutes=10,
     signature="dot_product_scores(query, keys) -> (m, n)",
-    oracle=_gaussian_scores, reference=_dot, draw=_draw_dot, parts={"values": 3}, raw=lambda s: torch.softmax(s.float(), -1),
+    oracle=_gaussian_scores, reference=_dot, draw=_draw_dot, fixed=_fixed_dot, parts={"values": 3}, raw=lambda s: torch.softmax(s.float(), -1),
     compared="compared after a softmax over the keys",
-    forbidden=("torch.cdist", "torch.nn.functional.pairwise_distance"), rtol=1e-3, atol=1e-4,
+    forbidden=("torch.cdist", "torch.nn.functional.pairwise_distance", "torch.dist"), rtol=1e-3, atol=1e-4,
     twins=(
         Twin("norm of the keys left out", partial(_dot, norm=0.0),
              "Right only when all keys are equally long. Here they are not: a long key wins by its length, and the distance would "
@@ -145,6 +190,10 @@ DOT = Exercise(
              "Expand the square and look at the sign of the key's own term."),
         Twin("one half missing", partial(_dot, norm=-1.0),
              "The key's own term carries the factor that stands in front of the squared distance."),
+        Twin("one half missing in both terms", partial(_dot, norm=-1.0, factor=2.0),
+             "That is minus the squared distance, without the one half in front of it."),
+        Twin("divided by the root of d", lambda query, keys: _dot(query, keys) / query.shape[-1] ** 0.5,
+             "That is the scaling of a later chapter. The distance here is taken as it is."),
         Twin("norm not squared", partial(_dot, norm=-0.5, power=1),
              "The expansion of a square holds the squared length of the key."),
         Twin("softmax already applied", lambda query, keys: torch.softmax(_dot(query, keys), -1),

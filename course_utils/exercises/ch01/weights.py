@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models import kernels
+from ..common import sizes
 
 WEIGHTS_SHAPE = "(query, key)"
 
@@ -46,9 +47,10 @@ def _weights(query: Tensor, keys: Tensor, bandwidth: float, half: float = 0.5, p
 
 def _draw_weights(seed: int) -> list[Case]:
     g = generator(seed)
-    query, keys = 3 * torch.rand(4, generator=g), 3 * torch.rand(6, generator=g)
+    m, n = sizes(g, 2)
+    query, keys = 3 * torch.rand(m, generator=g), 3 * torch.rand(n, generator=g)
     sigma = 0.4 + 0.4 * torch.rand((), generator=g).item()
-    return [Case("4 random queries, 6 random keys", {"query": query, "keys": keys, "bandwidth": sigma}, shape=WEIGHTS_SHAPE)]
+    return [Case(f"{m} random queries, {n} random keys", {"query": query, "keys": keys, "bandwidth": sigma}, shape=WEIGHTS_SHAPE)]
 
 
 def _fixed_weights() -> list[Case]:
@@ -56,6 +58,8 @@ def _fixed_weights() -> list[Case]:
     far = torch.tensor([0.8, 60.0])
     return [
         Case("a single key", {"query": torch.tensor([0.3, 2.0]), "keys": keys[:1], "bandwidth": 0.7}, shape=WEIGHTS_SHAPE),
+        Case("5 queries, 2 keys, a wide kernel", {"query": torch.tensor([0.0, 0.9, 2.0, 2.5, 4.0]), "keys": torch.tensor([0.5, 2.2]),
+             "bandwidth": 1.7}, shape=WEIGHTS_SHAPE),
         Case("one query near the keys, one 57 away from all of them", {"query": far, "keys": keys, "bandwidth": 0.5},
              part="far queries", shape=WEIGHTS_SHAPE),
         Case("bandwidth = 0", {"query": keys, "keys": keys, "bandwidth": 0.0}, part="bad input", rejects=ValueError,
@@ -69,7 +73,7 @@ WEIGHTS = Exercise(
     id="01.1", title="Gaussian weights", name="gaussian_weights", kind="function", stars=1, minutes=8,
     signature="gaussian_weights(query, keys, bandwidth) -> (m, n)",
     oracle=_loop_weights, reference=kernels.gaussian_weights, draw=_draw_weights, fixed=_fixed_weights,
-    parts={"values": 2, "far queries": 1, "bad input": 1},
+    parts={"values": 2, "far queries": 1, "bad input": 1}, forbidden=("course_utils.models.kernels.gaussian_weights",),
     twins=(
         Twin("not normalised", partial(_weights, how="raw"),
              "These are the kernel values themselves. Weights are their shares: each row must sum to 1."),
@@ -97,8 +101,12 @@ WEIGHTS = Exercise(
              "Far from every key each kernel value rounds to zero, and zero divided by zero is NaN. Subtracting the "
              "largest exponent of each row, not of the whole matrix, before exponentiating changes nothing else; a softmax "
              "does it for you."),
-        Twin("a small number added to the sum", partial(_weights, how="epsilon"),
-             "It avoids the division by zero, but far from every key the small number is all there is: the row no longer sums to 1."),
+        Twin("far queries get no weight", partial(_weights, how="epsilon"),
+             "The result is finite now, but far from every key the whole row is 0. Neither a small number added to the sum nor a NaN "
+             "replaced afterwards makes such a row sum to 1: keep its kernel values away from zero in the first place."),
+        Twin("the 2 is squared as well", partial(_weights, half=0.25),
+             "Only the bandwidth is squared. The 2 in front of it stays outside the square."),
+        Twin("bandwidth ignored", partial(_weights, width=0), "The result does not depend on the bandwidth you are given."),
     ),
 )
 
@@ -113,6 +121,12 @@ def _predict(query: Tensor, keys: Tensor, values: Tensor, bandwidth: float, how:
     weights = _weights(query, keys, bandwidth)
     raw = _weights(query, keys, bandwidth, how="raw")
     match how:
+        case "no bandwidth":
+            return _weights(query, keys, 1.0) @ values
+        case "unsafe":
+            return raw @ values / raw.sum(-1)
+        case "epsilon":
+            return raw @ values / (raw.sum(-1) + 1e-12)
         case "mean":
             return values.mean().expand(len(query)).clone()
         case "nearest":
@@ -138,22 +152,31 @@ def _predict(query: Tensor, keys: Tensor, values: Tensor, bandwidth: float, how:
 
 def _draw_prediction(seed: int) -> list[Case]:
     g = generator(seed)
-    query, keys = 3 * torch.rand(4, generator=g), 3 * torch.rand(7, generator=g)
-    values = 2 + torch.randn(7, generator=g)
+    m, n = sizes(g, 2, 2, 9)
+    query, keys = 3 * torch.rand(m, generator=g), 3 * torch.rand(n, generator=g)
+    values = 2 + torch.randn(n, generator=g)
     sigma = 0.4 + 0.4 * torch.rand((), generator=g).item()
     args = {"query": query, "keys": keys, "values": values, "bandwidth": sigma}
-    return [Case("4 queries, 7 points", args, gradients=("values",), shape="(query,)")]
+    return [Case(f"{m} queries, {n} points", args, gradients=("values",), shape="(query,)")]
 
 
 def _fixed_prediction() -> list[Case]:
     keys, values = torch.tensor([0.0, 1.0, 3.0]), torch.tensor([2.0, -1.0, 5.0])
+    query = torch.tensor([0.3, 0.9, 1.4, 2.0, 3.0])
+
+    def bad(label: str, keys: Tensor, values: Tensor, *mentions: str) -> Case:
+        return Case(label, {"query": query, "keys": keys, "values": values, "bandwidth": 0.7}, part="bad input", rejects=ValueError,
+                    mentions=mentions)
+
     return [
+        Case("one query near the points, one 57 away from all of them", {"query": torch.tensor([0.8, 60.0]), "keys": keys,
+             "values": values, "bandwidth": 0.5}, shape="(query,)"),
         Case("a single point", {"query": torch.tensor([0.3, 2.0]), "keys": keys[:1], "values": values[:1], "bandwidth": 0.7},
              shape="(query,)"),
-        Case("3 keys but 2 values", {"query": keys, "keys": keys, "values": values[:2], "bandwidth": 0.7}, part="bad input",
-             rejects=ValueError, mentions=("3", "2")),
-        Case("no points at all", {"query": keys, "keys": keys[:0], "values": values[:0], "bandwidth": 0.7}, part="bad input",
-             rejects=ValueError),
+        bad("3 keys but 2 values, asked at 5 places", keys, values[:2], "3", "2"),
+        bad("3 keys but 7 values, asked at 5 places", keys, torch.arange(7.0), "3", "7"),
+        bad("1 value for 3 keys, asked at 5 places", keys, values[:1], "3", "1"),
+        bad("no points at all", keys[:0], values[:0]),
     ]
 
 
@@ -162,8 +185,14 @@ PREDICTION = Exercise(
     signature="nadaraya_watson(query, keys, values, bandwidth) -> (m,)",
     oracle=lambda query, keys, values, bandwidth: _loop_weights(query, keys, bandwidth) @ values,
     reference=kernels.nadaraya_watson, draw=_draw_prediction, fixed=_fixed_prediction,
-    parts={"values": 2, "bad input": 1},
+    parts={"values": 2, "bad input": 1}, forbidden=("course_utils.models.kernels.nadaraya_watson",),
     twins=(
+        Twin("far queries give 0/0", partial(_predict, how="unsafe"),
+             "Far from every point each kernel value rounds to zero, and zero divided by zero is NaN. Weights as in 01.1 stay finite there."),
+        Twin("far queries are predicted as 0", partial(_predict, how="epsilon"),
+             "A small number added to the sum avoids the division by zero, but far from every point it is all there is. A mean of the values "
+             "lies between the smallest and the largest, wherever it is asked for."),
+        Twin("bandwidth ignored", partial(_predict, how="no bandwidth"), "The result does not depend on the bandwidth you are given."),
         Twin("plain mean", partial(_predict, how="mean"),
              "Every query gets the same number, the mean of all values. The weights must depend on the query."),
         Twin("nearest neighbour", partial(_predict, how="nearest"),

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from ...models.recurrent import AdditiveAttention
-from ..common import randn
+from ..common import randn, sizes
 
 
 def _step_oracle(state: Tensor, annotations: Tensor, w_s: Tensor, w_h: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
@@ -40,6 +39,8 @@ def _step(state: Tensor, annotations: Tensor, w_s: Tensor, w_h: Tensor, v: Tenso
             weights = scores / scores.sum(-1, keepdim=True)
         case "batch divided":
             weights = torch.softmax(scores, 0) / len(scores)
+        case "scaled":
+            weights = torch.softmax(scores / math.sqrt(len(v)), -1)
         case "power":
             weights = torch.exp(scores)
         case "negated":
@@ -60,11 +61,15 @@ def _step(state: Tensor, annotations: Tensor, w_s: Tensor, w_h: Tensor, v: Tenso
 
 def _draw_step(seed: int) -> list[Case]:
     g = generator(seed)
-    args = {"w_s": 0.5 * randn(g, 5, 7), "w_h": 0.5 * randn(g, 6, 7), "v": randn(g, 7)}
+    batch, steps, d_state, d_h, d_attn = sizes(g, 5, 2, 9)
+    args = {"w_s": 0.5 * randn(g, d_state, d_attn), "w_h": 0.5 * randn(g, d_h, d_attn), "v": randn(g, d_attn)}
     every = ("state", "annotations", "w_s", "w_h", "v")
-    return [Case("3 sentences of 4 words", {"state": randn(g, 3, 5), "annotations": randn(g, 3, 4, 6), **args}, gradients=every,
-                 shape="(batch, width)"),
-            Case("a batch of one sentence", {"state": randn(g, 1, 5), "annotations": randn(g, 1, 4, 6), **args}, shape="(batch, width)")]
+
+    def case(label: str, batch: int, **more) -> Case:
+        return Case(label, {"state": randn(g, batch, d_state), "annotations": randn(g, batch, steps, d_h), **args},
+                    shape="(batch, width)", **more)
+
+    return [case(f"{batch} sentences of {steps} words", batch, gradients=every), case("a batch of one sentence", 1)]
 
 
 BUG = Exercise(
@@ -90,6 +95,8 @@ BUG = Exercise(
              "The word with the lowest score gets the most weight. A high score must mean a large share."),
         Twin("softmax applied twice", partial(_step, how="twice"),
              "The second softmax sees numbers between 0 and 1 and makes the weights nearly equal."),
+        Twin("scaled by a root", partial(_step, how="scaled"),
+             "Nothing is divided in the additive score; the weights come out too flat."),
         Twin("tanh lost", partial(_step, how="linear"),
              "The axis is right now, but the tanh has got lost: the state no longer has any say."),
         Twin("plain mean as context", partial(_step, how="mean"), "The weights are right, but the context does not use them."),
@@ -106,12 +113,13 @@ def _module_oracle(init: dict, parameters: dict, inputs: dict) -> tuple[Tensor, 
     w_q, w_k, v = (parameters[f"{name}.weight"].double() for name in ("w_q", "w_k", "v"))
     query, key, value = (inputs[name].double() for name in ("query", "key", "value"))
     shape = (len(query), query.shape[1], key.shape[1])
-    mask = torch.ones(shape, dtype=torch.bool) if inputs["mask"] is None else inputs["mask"].expand(shape)
+    mask = torch.ones(shape, dtype=torch.bool) if inputs.get("mask") is None else inputs["mask"].expand(shape)
     outputs, weights = [], []
     for b in range(shape[0]):
         for i in range(shape[1]):
             use = mask[b, i].nonzero().flatten()
-            power = torch.exp(torch.tanh(w_q.mv(query[b, i]) + key[b, use] @ w_k.T) @ v[0])
+            scores = torch.tanh(w_q.mv(query[b, i]) + key[b, use] @ w_k.T) @ v[0]
+            power = torch.exp(scores - scores.max())
             share = power / power.sum()
             outputs.append(share @ value[b, use])
             weights.append(torch.zeros(shape[2], dtype=torch.double).index_add(0, use, share))
@@ -138,10 +146,14 @@ class _Module(nn.Module):
             scores = scores / math.sqrt(k.shape[-1])
         if how == "detached":
             scores = scores.detach()
-        if mask is not None and how not in ("ignored", "after"):
+        if mask is not None and how not in ("ignored", "after", "added"):
             hidden_pairs = mask if how == "inverted" else ~mask
-            scores = scores.masked_fill(hidden_pairs, 0.0 if how == "zero" else -torch.inf)
+            scores = scores.masked_fill(hidden_pairs, {"zero": 0.0, "finite": -100.0}.get(how, -torch.inf))
+        if mask is not None and how == "added":
+            scores = scores + mask.float()
         weights = torch.softmax(scores, -2 if how == "queries" else -1)
+        if how == "overflow":
+            weights = scores.exp() / scores.exp().sum(-1, keepdim=True)
         if how == "queries":
             weights = weights.nan_to_num()
         if mask is not None and how == "after":
@@ -156,30 +168,53 @@ def _module(how: str) -> type[nn.Module]:
 
 def _draw_module(seed: int) -> list[Case]:
     g = generator(seed)
-    sizes = {"w_q.weight": (7, 5), "w_k.weight": (7, 6), "v.weight": (1, 7)}
-    parameters = {name: (1.0 if name == "v.weight" else 0.5) * randn(g, *size) for name, size in sizes.items()}
-    args = {"init": {"d_query": 5, "d_key": 6, "d_attn": 7}, "parameters": parameters}
-    inputs = {"query": randn(g, 2, 3, 5), "key": randn(g, 2, 4, 6), "value": randn(g, 2, 4, 8), "mask": None}
-    padding = torch.tensor([[True, True, True, False], [True, True, False, False]])[:, None]
-    pairs = torch.rand(2, 3, 4, generator=g) < 0.5
+    n, m, d_query, d_key, d_attn, d_v = sizes(g, 6, 3, 9)
+    args = _module_parameters(g, d_query, d_key, d_attn)
+    inputs = {"query": randn(g, 2, n, d_query), "key": randn(g, 2, m, d_key), "value": randn(g, 2, m, d_v)}
+    padding = torch.arange(m) < torch.tensor([m - 1, 1])[:, None, None]
+    pairs = torch.rand(2, n, m, generator=g) < 0.5
     pairs[..., 1] |= ~pairs.any(-1)
-    pairs[..., 3] &= ~pairs.all(-1)
-    every = (*sizes, "query", "key", "value")
-    one = {"query": randn(g, 2, 1, 5), "key": randn(g, 2, 4, 6), "value": randn(g, 2, 4, 8), "mask": padding}
-    return [Case("2 × 3 queries, 4 keys, widths 5 and 6, values of width 8", {**args, "inputs": inputs}, gradients=every,
-                 shape="(batch, query, d_v)"),
-            Case("padded sources: a mask of shape (batch, 1, key)", {**args, "inputs": {**inputs, "mask": padding}}, part="mask",
-                 gradients=every, shape="(batch, query, d_v)"),
-            Case("a mask of its own for every query", {**args, "inputs": {**inputs, "mask": pairs}}, part="mask",
-                 shape="(batch, query, d_v)"),
+    pairs[..., -1] &= ~pairs.all(-1)
+    every = (*args["parameters"], "query", "key", "value")
+
+    def case(label: str, mask: Tensor | None, part: str = "mask", **more) -> Case:
+        return Case(label, {**args, "inputs": {**inputs, "mask": mask}}, part=part, shape="(batch, query, d_v)", **more)
+
+    one = {"query": randn(g, 2, 1, d_query), "key": inputs["key"], "value": randn(g, 2, m, d_v), "mask": padding}
+    return [case(f"2 × {n} queries, {m} keys, widths {d_query} and {d_key}, values of width {d_v}", None, "values", gradients=every),
+            case("padded sources: a mask of shape (batch, 1, key)", padding, gradients=every),
+            case("a mask of its own for every query", pairs),
+            case("a mask of shape (query, key) for the whole batch", pairs[1]),
             Case("one query and padded sources", {**args, "inputs": one}, part="mask", shape="(batch, query, d_v)")]
+
+
+def _module_parameters(g: torch.Generator, d_query: int, d_key: int, d_attn: int) -> dict:
+    parameters = {"w_q.weight": 0.5 * randn(g, d_attn, d_query), "w_k.weight": 0.5 * randn(g, d_attn, d_key), "v.weight": randn(g, 1, d_attn)}
+    return {"init": {"d_query": d_query, "d_key": d_key, "d_attn": d_attn}, "parameters": parameters}
+
+
+def _fixed_module() -> list[Case]:
+    """A batch of one; and scores of about a million, where only the two lowest keys of each query may be seen."""
+    g = generator(8)
+    args = _module_parameters(g, 4, 5, 6)
+    inputs = {"query": randn(g, 2, 2, 4), "key": randn(g, 2, 7, 5), "value": randn(g, 2, 7, 3)}
+    steep = {**args["parameters"], "v.weight": 3e5 * args["parameters"]["v.weight"]}
+    w_q, w_k, v = steep.values()
+    scores = (torch.tanh((inputs["query"] @ w_q.T)[:, :, None] + (inputs["key"] @ w_k.T)[:, None]) @ v.T)[..., 0]
+    lowest = scores <= scores.kthvalue(2, dim=-1, keepdim=True).values
+    alone = {"query": randn(g, 1, 3, 4), "key": randn(g, 1, 2, 5), "value": randn(g, 1, 2, 1)}
+    return [Case("a batch of one, values of width 1, mask left out", {**args, "inputs": alone}, shape="(batch, query, d_v)"),
+            Case("2 × 2 queries and masks of shape (query, key)", {**args, "inputs": {**inputs, "mask": lowest[1]}}, part="mask",
+                 shape="(batch, query, d_v)"),
+            Case("scores of about a million, the largest hidden", {**args, "parameters": steep, "inputs": {**inputs, "mask": lowest}},
+                 part="mask", shape="(batch, query, d_v)")]
 
 
 MODULE = Exercise(
     id="02.4", title="Additive attention as a module", name="AdditiveAttention", kind="module", stars=3, minutes=15,
     signature="AdditiveAttention(d_query, d_key, d_attn)(query, key, value, mask=None) -> output, weights",
-    oracle=_module_oracle, reference=AdditiveAttention, draw=_draw_module, parts={"values": 3, "mask": 2}, outputs=("output", "weights"),
-    forbidden=("course_utils.models.recurrent.AdditiveAttention",),
+    oracle=_module_oracle, reference=_module("right"), draw=_draw_module, fixed=_fixed_module, parts={"values": 3, "mask": 2}, outputs=("output", "weights"),
+    forbidden=("course_utils.models.recurrent.AdditiveAttention.forward", "course_utils.models.recurrent.AdditiveAttention.scores"),
     twins=(
         Twin("no tanh", _module("linear"), "Without the tanh the query cancels in the softmax: every query gets the same weights."),
         Twin("tanh around each part", _module("apart"),
@@ -199,6 +234,14 @@ MODULE = Exercise(
         Twin("mask inverted", _module("inverted"), "You hide the words and show the padding. True means “may attend”."),
         Twin("mask applied after the softmax", _module("after"),
              "The forbidden weights are gone, but the others no longer sum to 1. The mask belongs to the scores."),
+        Twin("masked scores set to a number", _module("finite"),
+             "A score of, say, -100 is small only while the others are larger. Where the permitted scores are lower still, the forbidden "
+             "keys win. Only minus infinity is below everything."),
+        Twin("exponentials out of range", _module("overflow"),
+             "Exponentials of large scores are too large for float32, those of very low ones too small. A softmax in one step subtracts "
+             "the largest score first."),
+        Twin("mask added to the scores", _module("added"),
+             "Adding a boolean mask adds 1 where attention is permitted and 0 where it is not: a nudge, no prohibition."),
         Twin("masked scores set to 0", _module("zero"),
              "A score of 0 is an ordinary score; its exponential is 1. Only minus infinity gives the weight 0."),
     ),

@@ -65,10 +65,10 @@ def _checked_field(kernels: list[int], dilations: list[int]) -> int:
 
 def _draw_field(seed: int) -> list[Case]:
     draw = random.Random(seed)
-    kernels = draw.sample([2, 4, 5, 6, 7], 3)
-    dilated = draw.sample([4, 2, 5, 6], 3)
-    return [Case(f"kernels {kernels}, no dilation", {"kernels": kernels, "dilations": [1, 1, 1]}),
-            Case(f"kernels {dilated}, dilations [2, 3, 5]", {"kernels": dilated, "dilations": [2, 3, 5]}, part="dilation")]
+    depth = 3 + seed % 2
+    kernels, dilated, dilations = draw.sample([2, 4, 5, 6, 7], depth), draw.sample([4, 2, 5, 6], depth), [2, 3, 5, 4][:depth]
+    return [Case(f"kernels {kernels}, no dilation", {"kernels": kernels, "dilations": [1] * depth}),
+            Case(f"kernels {dilated}, dilations {dilations}", {"kernels": dilated, "dilations": dilations}, part="dilation")]
 
 
 FIELD = Exercise(
@@ -77,7 +77,11 @@ FIELD = Exercise(
     fixed=lambda: [Case("a single layer with kernel 1", {"kernels": [1], "dilations": [1]}),
                    Case("no layer at all", {"kernels": [], "dilations": []}),
                    Case("2 kernels but 3 dilations", {"kernels": [3, 5], "dilations": [1, 2, 4]}, part="bad input", rejects=ValueError,
-                        mentions=("2", "3"))],
+                        mentions=("2", "3")),
+                   Case("3 kernels but 2 dilations", {"kernels": [3, 5, 7], "dilations": [1, 1]}, part="bad input", rejects=ValueError,
+                        mentions=("3", "2")),
+                   Case("no kernel but 1 dilation", {"kernels": [], "dilations": [2]}, part="bad input", rejects=ValueError,
+                        mentions=("0", "1"))],
     parts={"values": 1, "dilation": 1, "bad input": 1},
     twins=(
         Twin("kernels added up", partial(_field, how="sum"),

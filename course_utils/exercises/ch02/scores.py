@@ -9,13 +9,12 @@ import torch
 from torch import Tensor, nn
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from ...models.recurrent import ElmanRNN
-from ..common import randn
+from ..common import randn, sizes
 
 
 def _elman_oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
     """PyTorch's own layer, which has a second bias; that one is 0 here."""
-    x, h, b = inputs["x"], inputs["h"], parameters["w.bias"]
+    x, h, b = inputs["x"], inputs.get("h"), parameters["w.bias"]
     layer = nn.RNN(init["d_in"], init["width"], batch_first=True)
     weights = {"weight_ih_l0": parameters["w.weight"], "weight_hh_l0": parameters["u.weight"], "bias_ih_l0": b,
                "bias_hh_l0": torch.zeros_like(b)}
@@ -44,6 +43,8 @@ class _Elman(nn.Module):
                 h = self.w(x_t) + torch.tanh(self.u(old))
             elif how == "sigmoid":
                 h = torch.sigmoid(h)
+            elif how == "relu":
+                h = torch.relu(h)
             elif how == "plain state":
                 h = torch.tanh(self.w(x_t)) + self.u(old)
             elif how == "state added":
@@ -57,6 +58,8 @@ class _Elman(nn.Module):
             states = [start, *states]
         if how == "last":
             return h
+        if how == "side by side":
+            return torch.cat(states, -1)
         return torch.stack(states, 0 if how in ("batch", "time first") else 1)
 
 
@@ -66,27 +69,31 @@ def _elman(how: str) -> type[nn.Module]:
 
 def _draw_elman(seed: int) -> list[Case]:
     g = generator(seed)
-    sizes = {"w.weight": (5, 3), "w.bias": (5,), "u.weight": (5, 5)}
-    parameters = {name: 0.6 * randn(g, *size) for name, size in sizes.items()}
-    args = {"init": {"d_in": 3, "width": 5}, "parameters": parameters}
-    x = randn(g, 2, 4, 3)
-    every = ("x", *sizes)
-    return [Case("2 sequences of 4 steps, d_in = 3, width = 5", {**args, "inputs": {"x": x, "h": None}}, gradients=every,
-                 shape="(batch, step, width)"),
-            Case("the same with a state to start from", {**args, "inputs": {"x": x, "h": randn(g, 2, 5)}}, part="given start",
+    batch, steps, d_in, width = sizes(g, 4)
+    shapes = {"w.weight": (width, d_in), "w.bias": (width,), "u.weight": (width, width)}
+    parameters = {name: 0.6 * randn(g, *shape) for name, shape in shapes.items()}
+    args = {"init": {"d_in": d_in, "width": width}, "parameters": parameters}
+    x = randn(g, batch, steps, d_in)
+    every = ("x", *shapes)
+    return [Case(f"{batch} sequences of {steps} steps, d_in = {d_in}, width = {width}", {**args, "inputs": {"x": x, "h": None}},
+                 gradients=every, shape="(batch, step, width)"),
+            Case("the same with a state to start from", {**args, "inputs": {"x": x, "h": randn(g, batch, width)}}, part="given start",
                  gradients=(*every, "h"), shape="(batch, step, width)"),
-            Case("one sequence of a single step", {**args, "inputs": {"x": randn(g, 1, 1, 3), "h": None}}, shape="(batch, step, width)")]
+            Case("one sequence of a single step, h left out", {**args, "inputs": {"x": randn(g, 1, 1, d_in)}}, shape="(batch, step, width)")]
 
 
 ELMAN = Exercise(
     id="02.1", title="A recurrent layer", name="ElmanRNN", kind="module", stars=1, minutes=10,
-    signature="ElmanRNN(d_in, width)(x, h=None) -> (batch, T, width)", oracle=_elman_oracle, reference=ElmanRNN, draw=_draw_elman,
+    signature="ElmanRNN(d_in, width)(x, h=None) -> (batch, T, width)", oracle=_elman_oracle, reference=_elman("right"), draw=_draw_elman,
     parts={"values": 3, "given start": 1},
-    forbidden=("torch.nn.RNN", "torch.nn.RNNCell", "torch.rnn_tanh", "torch.rnn_tanh_cell", "course_utils.models.recurrent.ElmanRNN"),
+    forbidden=("torch.nn.RNN", "torch.nn.RNNCell", "torch.rnn_tanh", "torch.rnn_tanh_cell", "course_utils.models.recurrent.ElmanRNN.forward"),
     twins=(
         Twin("no tanh", _elman("linear"),
              "Without the tanh the whole recurrence is one linear map of the inputs, and its states can grow without limit."),
         Twin("sigmoid instead of tanh", _elman("sigmoid"), "Your states are all positive. The hyperbolic tangent keeps the sign."),
+        Twin("ReLU instead of tanh", _elman("relu"), "Your states are never negative and have no upper limit. The hyperbolic tangent has both."),
+        Twin("states laid side by side", _elman("side by side"),
+             "The states of all steps are joined along the features. The steps need an axis of their own."),
         Twin("tanh on the state's part only", _elman("tanh inside"), "Add the two parts and the bias first; the tanh goes around the sum."),
         Twin("tanh on the input's part only", _elman("plain state"),
              "The old state's part is added outside the tanh. It belongs into the sum."),
@@ -160,18 +167,27 @@ def _scores(query: Tensor, key: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor, how
 
 def _draw_scores(seed: int) -> list[Case]:
     g = generator(seed)
-    args = {"w_q": 0.5 * randn(g, 5, 7), "w_k": 0.5 * randn(g, 6, 7), "v": randn(g, 7)}
-    key, every = randn(g, 2, 4, 6), ("query", "key", "w_q", "w_k", "v")
-    return [Case("2 × 3 queries of width 5, 4 keys of width 6, d_attn = 7", {"query": randn(g, 2, 3, 5), "key": key, **args},
-                 gradients=every, shape="(batch, query, key)"),
-            Case("one query, as in a step of a decoder", {"query": randn(g, 2, 1, 5), "key": key, **args}, part="one query",
+    batch, n, m, d_query, d_key, d_attn = sizes(g, 6, 2, 9)
+    args = {"w_q": 0.5 * randn(g, d_query, d_attn), "w_k": 0.5 * randn(g, d_key, d_attn), "v": randn(g, d_attn)}
+    key, every = randn(g, batch, m, d_key), ("query", "key", "w_q", "w_k", "v")
+    return [Case(f"{batch} × {n} queries of width {d_query}, {m} keys of width {d_key}, d_attn = {d_attn}",
+                 {"query": randn(g, batch, n, d_query), "key": key, **args}, gradients=every, shape="(batch, query, key)"),
+            Case("one query, as in a step of a decoder", {"query": randn(g, batch, 1, d_query), "key": key, **args}, part="one query",
                  shape="(batch, query, key)")]
+
+
+def _fixed_scores() -> list[Case]:
+    g = generator(1)
+    args = {"w_q": 0.5 * randn(g, 5, 4), "w_k": 0.5 * randn(g, 6, 4), "v": randn(g, 4)}
+    return [Case(f"a batch of one, {n} queries, {m} keys", {"query": randn(g, 1, n, 5), "key": randn(g, 1, m, 6), **args},
+                 shape="(batch, query, key)") for n, m in ((7, 2), (2, 7))]
 
 
 SCORES = Exercise(
     id="02.2", title="Additive scores", name="additive_scores", kind="function", stars=2, minutes=10,
     signature="additive_scores(query, key, w_q, w_k, v) -> (batch, n, m)", oracle=_scores_oracle, reference=_scores, draw=_draw_scores,
-    parts={"values": 3, "one query": 1}, forbidden=("course_utils.models.recurrent.AdditiveAttention",),
+    fixed=_fixed_scores,
+    parts={"values": 3, "one query": 1}, forbidden=("course_utils.models.recurrent.AdditiveAttention.scores",),
     twins=(
         Twin("no tanh", partial(_scores, how="linear"),
              "Without the tanh a score is a sum of something about the query and something about the key. The softmax over keys "

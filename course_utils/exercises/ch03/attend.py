@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models import attention as reference
-from ..common import FUSED_NAME, fused, randn
+from ..common import FUSED_NAME, fused, randn, sizes
 
 
 def _attention_oracle(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -23,7 +23,8 @@ def _attention_oracle(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | 
 
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, how: str = "right") -> tuple[Tensor, Tensor]:
-    scale = {"none": 1.0, "d_k": query.shape[-1], "d_v": math.sqrt(value.shape[-1])}.get(how, math.sqrt(query.shape[-1]))
+    scale = {"none": 1.0, "d_k": query.shape[-1], "d_v": math.sqrt(value.shape[-1]),
+             "keys": math.sqrt(key.shape[-2])}.get(how, math.sqrt(query.shape[-1]))
     scores = query @ key.mT / scale
     if how == "after softmax scaled":
         weights = torch.softmax(query @ key.mT, -1) / scale
@@ -41,10 +42,15 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = Non
             scores = scores.masked_fill(~keep, -torch.inf)
         elif how == "1e9":
             scores = scores.masked_fill(~keep, -1e9)
+        elif how == "finite":
+            scores = scores.masked_fill(~keep & ~empty, -100.0)
         elif how != "after":
             scores = scores.masked_fill(~keep & ~empty, -torch.inf)
     if how == "no softmax":
         return scores @ value, scores
+    if how == "unsafe":
+        weights = scores.exp() / scores.exp().sum(-1, keepdim=True)
+        return weights @ value, weights
     weights = torch.softmax(scores, dim={"queries": -2, "axis 1": 1}.get(how, -1))
     if how == "swept":
         weights = weights.nan_to_num()
@@ -60,12 +66,13 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = Non
 
 def _draw_attention(seed: int) -> list[Case]:
     g = generator(seed)
-    args = {"query": randn(g, 2, 3, 6), "key": randn(g, 2, 4, 6), "value": randn(g, 2, 4, 5)}
-    mask = torch.rand(2, 3, 4, generator=g) < 0.5
+    n, m, d, d_v = sizes(g, 4, 3, 9)
+    args = {"query": randn(g, 2, n, d), "key": randn(g, 2, m, d), "value": randn(g, 2, m, d_v)}
+    mask = torch.rand(2, n, m, generator=g) < 0.5
     mask[..., 1] |= ~mask.any(-1)  # at least one permitted key in each row ...
-    mask[..., 3] &= ~mask.all(-1)  # ... and at least one forbidden
+    mask[..., -1] &= ~mask.all(-1)  # ... and at least one forbidden
     return [
-        Case("2 × 3 queries, 4 keys, width 6", args, gradients=("query", "key", "value"), shape="(batch, query, d_v)"),
+        Case(f"2 × {n} queries, {m} keys, width {d}", args, gradients=("query", "key", "value"), shape="(batch, query, d_v)"),
         Case("the same with a random mask", {**args, "mask": mask}, part="mask", gradients=("query", "key", "value"),
              shape="(batch, query, d_v)"),
         Case("a mask of shape (query, key) for the whole batch", {**args, "mask": mask[0]}, part="mask", shape="(batch, query, d_v)"),
@@ -78,13 +85,29 @@ def _fixed_attention() -> list[Case]:
     g = generator(7)
     args = {"query": randn(g, 3, 6), "key": randn(g, 4, 6), "value": randn(g, 4, 5)}
     mask = torch.tensor([[True, True, False, True], [False] * 4, [True, False, False, False]])
+    steep = {"query": 60 * randn(g, 2, 3, 6), "key": randn(g, 2, 7, 6), "value": randn(g, 2, 7, 4)}
+    scores = steep["query"] @ steep["key"].mT
+    lowest = scores <= scores.kthvalue(2, dim=-1, keepdim=True).values
+    far = {**steep, "query": 1e3 * steep["query"], "mask": lowest}
+
+    def bad(label: str, *mentions: str, **more: Tensor) -> Case:
+        return Case(label, {**args, **more}, part="bad input", rejects=ValueError, mentions=mentions)
+
     return [
+        Case("a batch of one, one query", {"query": randn(g, 1, 1, 3), "key": randn(g, 1, 4, 3), "value": randn(g, 1, 4, 2)},
+             shape="(batch, query, d_v)"),
+        Case("scores 60 times as large", steep, shape="(batch, query, d_v)"),
+        Case("the same, only the two lowest keys permitted", {**steep, "mask": lowest}, part="mask", shape="(batch, query, d_v)"),
+        Case("scores 60,000 times as large, only the two lowest keys permitted", far, part="mask", shape="(batch, query, d_v)"),
         Case("a single key: it gets all the weight", {**args, "key": args["key"][:1], "value": args["value"][:1]}),
         Case("row 1 may attend to nothing", {**args, "mask": mask}, part="empty row", gradients=("query", "key", "value"),
              shape="(query, d_v)"),
-        Case("queries of width 6, keys of width 4", {**args, "key": torch.ones(4, 4)}, part="bad input", rejects=ValueError,
-             mentions=("6", "4")),
-        Case("4 keys but 3 values", {**args, "value": torch.ones(3, 5)}, part="bad input", rejects=ValueError, mentions=("4", "3")),
+        bad("queries of width 6, keys of width 4", "6", "4", key=torch.ones(4, 4)),
+        bad("queries of width 6, keys of width 8", "6", "8", key=torch.ones(4, 8)),
+        bad("queries of width 6, keys of width 1", "6", "1", key=torch.ones(4, 1)),
+        bad("queries of width 1, keys of width 6", "1", "6", query=torch.ones(3, 1)),
+        bad("4 keys but 3 values", "4", "3", value=torch.ones(3, 5)),
+        bad("4 keys but 7 values", "4", "7", value=torch.ones(7, 5)),
     ]
 
 
@@ -102,6 +125,13 @@ ATTENTION = Exercise(
              "that must become 1."),
         Twin("scaled by the root of d_v", partial(_attend, how="d_v"),
              "The dot product adds up d_k terms. The width of the values plays no part in the scores."),
+        Twin("scaled by the number of keys", partial(_attend, how="keys"),
+             "The dot product adds up as many terms as the vectors are wide. How many keys there are plays no part."),
+        Twin("exponentials out of range", partial(_attend, how="unsafe"),
+             "Exponentials of large scores are too large for float32. A softmax in one step subtracts the largest score of each row first."),
+        Twin("masked scores set to a number", partial(_attend, how="finite"),
+             "A score of, say, -100 is small only while the others are larger. Where the permitted scores are lower still, the forbidden "
+             "keys win. Only minus infinity is below everything."),
         Twin("softmax over axis 1", partial(_attend, how="axis 1"),
              "Axis 1 is the keys only when there is no batch. Count from the end: the keys are the last axis of the scores."),
         Twin("softmax over the queries", partial(_attend, how="queries"),

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models import attention as reference
-from ..common import FUSED_NAME, fused, randn
+from ..common import FUSED_NAME, fused, randn, sizes
 from .attend import _attention_oracle
 
 
@@ -33,6 +33,12 @@ def _plain(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, how: str = "right")
             return torch.softmax(scores, 0) @ value
         case "width":
             return torch.softmax(query @ key.T / math.sqrt(x.shape[1]), -1) @ value
+        case "d_v":
+            return torch.softmax(query @ key.T / math.sqrt(w_v.shape[1]), -1) @ value
+        case "tokens":
+            return torch.softmax(query @ key.T / math.sqrt(len(x)), -1) @ value
+        case "overflow":
+            return scores.exp() / scores.exp().sum(-1, keepdim=True) @ value
         case "scale lost":
             return torch.softmax(query @ key.T, -1) @ value
         case "scaled after":
@@ -48,13 +54,22 @@ def _plain(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, how: str = "right")
 
 def _draw_plain(seed: int) -> list[Case]:
     g = generator(seed)
-    args = {"x": randn(g, 4, 6), "w_q": 0.5 * randn(g, 6, 3), "w_k": 0.5 * randn(g, 6, 3), "w_v": 0.5 * randn(g, 6, 5)}
-    return [Case("4 tokens of width 6, d_k = 3, d_v = 5", args, gradients=("x", "w_q", "w_k", "w_v"), shape="(token, d_v)")]
+    n, d_model, d_k, d_v = sizes(g, 4, 3, 9)
+    args = {"x": randn(g, n, d_model), "w_q": 0.5 * randn(g, d_model, d_k), "w_k": 0.5 * randn(g, d_model, d_k),
+            "w_v": 0.5 * randn(g, d_model, d_v)}
+    return [Case(f"{n} tokens of width {d_model}, d_k = {d_k}, d_v = {d_v}", args, gradients=("x", "w_q", "w_k", "w_v"),
+                 shape="(token, d_v)")]
+
+
+def _fixed_plain() -> list[Case]:
+    (case,), g = _draw_plain(2), generator(3)
+    return [Case("a single token", {**case.args, "x": case.args["x"][:1]}, shape="(token, d_v)"),
+            Case("tokens 20 times as long: large scores", {**case.args, "x": 20 * randn(g, *case.args["x"].shape)}, shape="(token, d_v)")]
 
 
 BUG = Exercise(
     id="03.5", title="Find the bug: the misplaced bracket", name="self_attention", kind="function", stars=2, minutes=8,
-    signature="self_attention(x, w_q, w_k, w_v) -> (n, d_v)", oracle=_plain_oracle, reference=_plain, draw=_draw_plain,
+    signature="self_attention(x, w_q, w_k, w_v) -> (n, d_v)", oracle=_plain_oracle, reference=_plain, draw=_draw_plain, fixed=_fixed_plain,
     parts={"values": 2}, forbidden=(FUSED_NAME,),
     twins=(
         Twin("still the handed-out bug", partial(_plain, how="inside"),
@@ -65,6 +80,12 @@ BUG = Exercise(
         Twin("softmax over the queries", partial(_plain, how="columns"), "The rows of the weights must sum to 1, one row a query."),
         Twin("scaled by d_model", partial(_plain, how="width"),
              "The dot product runs over the d_k entries of a projected query, not over the width of x."),
+        Twin("scaled by d_v", partial(_plain, how="d_v"),
+             "The dot product runs over the d_k entries of a projected query. The width of the values plays no part in the scores."),
+        Twin("scaled by the number of tokens", partial(_plain, how="tokens"),
+             "The dot product runs over the d_k entries of a projected query. How many tokens there are plays no part."),
+        Twin("exponentials out of range", partial(_plain, how="overflow"),
+             "Exponentials of large scores are too large for float32. A softmax in one step subtracts the largest score of each row first."),
         Twin("scaled after the softmax", partial(_plain, how="scaled after"),
              "The bracket is right now, but the division has moved behind the softmax: the weights no longer sum to 1."),
         Twin("scaled by d_k", partial(_plain, how="d_k"), "The bracket is right now, but the square root has got lost."),
@@ -78,7 +99,7 @@ BUG = Exercise(
 
 def _module_oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
     query, key, value = (F.linear(inputs["x"], parameters[f"w_{name}.weight"]) for name in "qkv")
-    return _attention_oracle(query, key, value, inputs["mask"])[0]
+    return _attention_oracle(query, key, value, inputs.get("mask"))[0]
 
 
 class _Module(nn.Module):
@@ -97,7 +118,7 @@ class _Module(nn.Module):
             query, key = key, query
         if how == "shared":
             key = self.w_q(x)
-        scale = {"d_model": x.shape[-1], "d_v": value.shape[-1]}.get(how)
+        scale = {"d_model": x.shape[-1], "d_v": value.shape[-1], "tokens": x.shape[-2]}.get(how)
         if scale:
             query = query * math.sqrt(query.shape[-1] / scale)
         if how == "scaled twice":
@@ -111,6 +132,11 @@ class _Module(nn.Module):
         output, weights = reference.scaled_dot_product_attention(query, key, value, mask)
         if how == "tokens mixed":
             return weights @ x
+        if mask is not None and how == "turned round":
+            return torch.softmax((query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(mask, -torch.inf), -1) @ value
+        if mask is not None and how == "finite":
+            scores = (query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -100.0)
+            return torch.softmax(scores, -1).masked_fill(~mask.any(-1, keepdim=True), 0.0) @ value
         if mask is not None and how == "no policy":
             return torch.softmax((query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -1e4), -1) @ value
         return weights.mT @ value if how == "transposed" else output
@@ -123,26 +149,48 @@ def _module(how: str) -> type[nn.Module]:
 
 def _draw_module(seed: int) -> list[Case]:
     g = generator(seed)
-    init = {"d_model": 6, "d_k": 4, "d_v": 5}
-    sizes = {"w_q.weight": (4, 6), "w_k.weight": (4, 6), "w_v.weight": (5, 6)}
-    parameters = {name: 0.6 * randn(g, *size) for name, size in sizes.items()}
-    x = randn(g, 2, 3, 6)
-    causal = torch.ones(3, 3).tril().bool()
-    everything = tuple(sizes) + ("x",)
-    return [
-        Case("2 sequences of 3 tokens, d_model = 6, d_k = 4, d_v = 5", {"init": init, "parameters": parameters,
-             "inputs": {"x": x, "mask": None}}, gradients=everything, shape="(batch, token, d_v)"),
-        Case("the same, no token may look ahead", {"init": init, "parameters": parameters, "inputs": {"x": x, "mask": causal}},
-             part="mask", gradients=everything, shape="(batch, token, d_v)"),
-        Case("token 1 may look at nothing", {"init": init, "parameters": parameters,
-             "inputs": {"x": x, "mask": torch.tensor([[True, False, True], [False] * 3, [True] * 3])}}, part="empty row",
-             gradients=everything, shape="(batch, token, d_v)")]
+    n, d_model, d_k, d_v = sizes(g, 4, 3, 9)
+    args = _layers(g, d_model, d_k, d_v)
+    x, causal = randn(g, 2, n, d_model), torch.ones(n, n).tril().bool()
+    everything = (*args["parameters"], "x")
+    gap = torch.ones(n, n).bool()
+    gap[0, 1], gap[1] = False, False
+    padded = torch.arange(n) < torch.tensor([n - 1, 1])[:, None, None]
+
+    def case(label: str, mask: Tensor | None, part: str = "mask") -> Case:
+        return Case(label, {**args, "inputs": {"x": x, "mask": mask}}, part=part, gradients=everything, shape="(batch, token, d_v)")
+
+    return [case(f"2 sequences of {n} tokens, d_model = {d_model}, d_k = {d_k}, d_v = {d_v}", None, "values"),
+            case("the same, no token may look ahead", causal), case("padding: a mask of shape (batch, 1, key)", padded),
+            case("token 1 may look at nothing", gap, "empty row")]
+
+
+def _layers(g: torch.Generator, d_model: int, d_k: int, d_v: int) -> dict:
+    widths = {"w_q.weight": d_k, "w_k.weight": d_k, "w_v.weight": d_v}
+    return {"init": {"d_model": d_model, "d_k": d_k, "d_v": d_v},
+            "parameters": {name: 0.6 * randn(g, width, d_model) for name, width in widths.items()}}
+
+
+def _fixed_module() -> list[Case]:
+    """Batches of one; and steep scores, of which each token may see only the two lowest."""
+    g = generator(5)
+    args = _layers(g, 6, 4, 3)
+    x = 20 * randn(g, 1, 7, 6)
+    query, key = (x @ args["parameters"][f"w_{name}.weight"].T for name in "qk")
+    scores = query @ key.mT
+    lowest = scores <= scores.kthvalue(2, dim=-1, keepdim=True).values
+    steep = {**args, "inputs": {"x": x, "mask": lowest}}
+    return [Case("one sequence, mask left out", {**args, "inputs": {"x": randn(g, 1, 5, 6)}}, shape="(batch, token, d_v)"),
+            Case("one sequence of one token", {**args, "inputs": {"x": randn(g, 1, 1, 6), "mask": None}}, shape="(batch, token, d_v)"),
+            Case("large scores, only the two lowest keys permitted", steep, part="mask", shape="(batch, token, d_v)")]
 
 
 MODULE = Exercise(
     id="03.6", title="Self-attention as a module", name="SelfAttention", kind="module", stars=3, minutes=15,
     signature="SelfAttention(d_model, d_k, d_v)(x, mask=None) -> (batch, n, d_v)",
-    oracle=_module_oracle, reference=reference.SelfAttention, draw=_draw_module, parts={"values": 3, "mask": 2, "empty row": 1},
+    oracle=_module_oracle, reference=_module("right"), draw=_draw_module, fixed=_fixed_module,
+    parts={"values": 3, "mask": 2, "empty row": 1},
+    forbidden=("course_utils.models.attention.SelfAttention.forward", "course_utils.models.attention.SelfAttention.weights"),
     twins=(
         Twin("layers with bias", _module("bias"),
              "The docstring asks for projections without bias: nn.Linear adds one unless told otherwise."),
@@ -159,9 +207,18 @@ MODULE = Exercise(
              "A token that may look at nothing should get the output 0. With a large negative number instead of the policy of "
              "03.2 it gets the "
              "mean of everything forbidden."),
-        Twin("scaled twice", _module("scaled twice"), "The function you call already scales; the module scales again."),
+        Twin("scaled once too often", _module("scaled twice"),
+             "The scores are divided by d_k in all, not by its root. If the function you call scales already, the module must not."),
+        Twin("scaled by the number of tokens", _module("tokens"),
+             "The dot product adds up as many terms as a query is wide. How many tokens there are plays no part."),
+        Twin("masked scores set to a number", _module("finite"),
+             "A score of, say, -100 is small only while the others are larger. Where the permitted scores are lower still, the forbidden "
+             "keys win. Only minus infinity is below everything."),
         Twin("mask ignored", _module("mask ignored"), "The mask is accepted and then dropped: hand it on."),
         Twin("mask inverted", _module("inverted"), "True means “may attend”, here as everywhere in the course."),
+        Twin("mask the wrong way round", _module("turned round"),
+             "You fill the scores where the mask is True, but True means “may attend”. Where everything is permitted, nothing is left, and "
+             "the softmax gives NaN."),
         Twin("weights transposed", _module("transposed"),
              "Row i of the output must be mixed with row i of the weights. Yours uses column i."),
     ),

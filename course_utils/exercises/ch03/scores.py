@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models import attention as reference
-from ..common import randn
+from ..common import randn, sizes
 
 
 def _einsum_scores(query: Tensor, key: Tensor) -> Tensor:
@@ -53,19 +53,34 @@ def _safe_scores(query: Tensor, key: Tensor) -> Tensor:
 
 def _draw_scores(seed: int) -> list[Case]:
     g = generator(seed)
-    flat = {"query": randn(g, 5, 7), "key": randn(g, 3, 7)}
-    batch = {"query": randn(g, 2, 5, 7), "key": randn(g, 2, 3, 7)}
-    return [Case("5 queries and 3 keys of width 7", flat, gradients=("query", "key"), shape="(query, key)"),
-            Case("a batch of 2 such sequences", batch, part="batches", gradients=("query", "key"), shape="(batch, query, key)")]
+    batch, n, m, d = sizes(g, 4, 2, 9)
+    d = {4: 10}.get(d, d)  # a width whose root is whole would hide a rounded one
+    flat = {"query": randn(g, n, d), "key": randn(g, m, d)}
+    many = {"query": randn(g, batch, n, d), "key": randn(g, batch, m, d)}
+    return [Case(f"{n} queries and {m} keys of width {d}", flat, gradients=("query", "key"), shape="(query, key)"),
+            Case(f"a batch of {batch} such sequences", many, part="batches", gradients=("query", "key"), shape="(batch, query, key)")]
+
+
+def _fixed_scores() -> list[Case]:
+    g = generator(4)
+
+    def bad(left: int, right: int) -> Case:
+        return Case(f"queries of width {left}, keys of width {right}", {"query": torch.ones(3, left), "key": torch.ones(4, right)},
+                    part="bad input", rejects=ValueError, mentions=(str(left), str(right)))
+
+    return [Case("5 queries and 2 keys", {"query": randn(g, 5, 3), "key": randn(g, 2, 3)}, shape="(query, key)"),
+            Case("one query, 6 keys of width 2", {"query": randn(g, 1, 2), "key": randn(g, 6, 2)}, shape="(query, key)"),
+            Case("a batch of one", {"query": randn(g, 1, 4, 3), "key": randn(g, 1, 2, 3)}, part="batches", shape="(batch, query, key)"),
+            Case("2 sequences with 3 heads", {"query": randn(g, 2, 3, 5, 7), "key": randn(g, 2, 3, 4, 7)}, part="batches",
+                 shape="(batch, head, query, key)"),
+            bad(5, 6), bad(7, 2), bad(1, 6), bad(6, 1)]
 
 
 SCORES = Exercise(
     id="03.1", title="Scores", name="attention_scores", kind="function", stars=1, minutes=6,
     signature="attention_scores(query, key) -> (..., n, m)",
     oracle=_einsum_scores, reference=_safe_scores, draw=_draw_scores, parts={"values": 2, "batches": 1, "bad input": 1},
-    fixed=lambda: [
-        Case("queries of width 5, keys of width 6", {"query": torch.ones(3, 5), "key": torch.ones(4, 6)}, part="bad input",
-             rejects=ValueError, mentions=("5", "6"))],
+    fixed=_fixed_scores,
     twins=(
         Twin("not scaled", partial(_scores, how="none"),
              "The products are right, their size is not: without the division the scores grow with the width of the vectors."),
@@ -151,22 +166,30 @@ def _jacobian(p: Tensor, diagonal: float = 1.0, outer: float = -1.0, how: str = 
     return diagonal * torch.diag(p) + outer * p[:, None] * p[None, :]
 
 
+def _draw_jacobian(seed: int) -> list[Case]:
+    g = generator(seed)
+    (n,) = sizes(g, 1, 3, 8)
+    return [Case(f"{n} random weights", {"p": torch.softmax(randn(g, n), -1)}, shape="(weight, score)")]
+
+
 JACOBIAN = Exercise(
     id="03.4", title="The gradient that dies", name="softmax_jacobian", kind="function", stars=2, minutes=10,
     signature="softmax_jacobian(p) -> (n, n)", oracle=_jacobian_oracle, reference=_jacobian, parts={"values": 3},
-    draw=lambda seed: [Case("5 random weights", {"p": torch.softmax(randn(generator(seed), 5), -1)}, shape="(weight, score)")],
-    fixed=lambda: [Case("two equal weights", {"p": torch.tensor([0.5, 0.5])}, shape="(weight, score)")],
+    draw=_draw_jacobian,
+    fixed=lambda: [Case("two equal weights", {"p": torch.tensor([0.5, 0.5])}, shape="(weight, score)"),
+                   Case("three weights, two of them equal", {"p": torch.tensor([0.25, 0.5, 0.25])}, shape="(weight, score)"),
+                   Case("a single weight", {"p": torch.ones(1)}, shape="(weight, score)")],
     forbidden=("torch.autograd.functional.jacobian", "torch.func.jacrev", "torch.func.jacfwd"),
     twins=(
         Twin("diagonal only", partial(_jacobian, how="diagonal only"),
              "Raising one score lowers all the other weights, for they share a fixed sum. The entries off the diagonal are not 0."),
         Twin("own term only", partial(_jacobian, outer=0.0),
              "That would be the derivative if the denominator did not depend on the scores. It does."),
-        Twin("p(1-p) as a vector", partial(_jacobian, how="vector"),
+        Twin("one number for each weight", partial(_jacobian, how="vector"),
              "That is how each weight reacts to its own score, n numbers. Every weight reacts to every score: n times n numbers."),
         Twin("other weights rise too", partial(_jacobian, how="plus beside the diagonal"),
              "Beside the diagonal the sign is wrong: raising one score takes weight away from all the others."),
-        Twin("p_i(1-p_j) everywhere", partial(_jacobian, how="own and other"),
+        Twin("one formula for all pairs", partial(_jacobian, how="own and other"),
              "A weight's own score and the score of another need different formulas: only the own score stands in the numerator too."),
         Twin("softmax applied again", partial(_jacobian, how="again"),
              "The input holds weights already. Another softmax makes them flatter."),
@@ -174,7 +197,7 @@ JACOBIAN = Exercise(
              "Raising a score raises its own weight: the diagonal must be positive."),
         Twin("product added", partial(_jacobian, outer=1.0),
              "The weights sum to 1 whatever the scores are, so every column of the Jacobian sums to 0. Yours does not."),
-        Twin("p(1-p) everywhere", partial(_jacobian, how="everywhere"),
+        Twin("every score taken for its own", partial(_jacobian, how="everywhere"),
              "That is the derivative of a weight by its own score. By another's score it is negative."),
         Twin("identity instead of diag(p)", partial(_jacobian, how="identity"),
              "The quotient rule leaves the weight itself on the diagonal, not 1."),

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models import multihead
-from ..common import randn
+from ..common import randn, sizes
 
 
 def _shapes(n: int = 5, m: int = 7, d_model: int = 12, h: int = 3, d_k: int = 4, d_v: int = 6) -> dict[str, list[int]]:
@@ -95,17 +95,25 @@ def _split_case(g: torch.Generator, batch: int, n: int, heads: int, width: int, 
                 shape="(batch, head, token, head_dim)")
 
 
+def _draw_split(seed: int) -> list[Case]:
+    g = generator(seed)
+    batch, n, heads, width = sizes(g, 4, 2, 6)
+    return [_split_case(g, batch, n, heads, width, f"{batch} sequences, {n} tokens, width {heads * width}, {heads} heads")]
+
+
 SPLIT = Exercise(
     id="04.2", title="Find the bug: heads made of tokens", name="split_heads", kind="function", stars=2, minutes=10,
     signature="split_heads(x, num_heads) -> (batch, num_heads, n, head_dim)", oracle=_loop_split, reference=multihead.split_heads,
-    draw=lambda seed: [_split_case(generator(seed), 2, 5, 3, 4, "2 sequences, 5 tokens, width 12, 3 heads")],
-    parts={"values": 2, "edges": 1, "bad input": 1},
+    draw=_draw_split, parts={"values": 2, "edges": 1, "bad input": 1}, forbidden=("course_utils.models.multihead.split_heads",),
     fixed=lambda: [
         _split_case(generator(1), 3, 1, 2, 4, "sequences of one token", "edges"),
         _split_case(generator(2), 2, 3, 1, 5, "one head", "edges"),
+        _split_case(generator(4), 1, 7, 2, 3, "a batch of one", "edges"),
         _split_case(generator(3), 1, 4, 6, 1, "as many heads as features", "edges"),
         Case("width 30 for 4 heads", {"x": torch.ones(2, 3, 30), "num_heads": 4}, part="bad input", rejects=ValueError,
              mentions=("30", "4")),
+        Case("width 3 for 7 heads", {"x": torch.ones(2, 7, 3), "num_heads": 7}, part="bad input", rejects=ValueError,
+             mentions=("3", "7")),
         Case("width 10 for 4 heads, 4 tokens", {"x": torch.ones(1, 4, 10), "num_heads": 4}, part="bad input", rejects=ValueError,
              mentions=("10", "4"))],
     twins=(
@@ -168,13 +176,19 @@ def _merge_case(g: torch.Generator, batch: int, heads: int, n: int, width: int, 
     return Case(label, {"x": randn(g, batch, heads, n, width)}, part=part, gradients=("x",), shape="(batch, token, num_heads·d_v)")
 
 
+def _draw_merge(seed: int) -> list[Case]:
+    g = generator(seed)
+    batch, heads, n, width = sizes(g, 4)
+    return [_merge_case(g, batch, heads, n, width, f"{batch} sequences, {heads} heads, {n} tokens, d_v = {width}")]
+
+
 MERGE = Exercise(
     id="04.3", title="Heads side by side", name="merge_heads", kind="function", stars=1, minutes=6,
     signature="merge_heads(x) -> (batch, n, num_heads·d_v)", oracle=_loop_merge, reference=multihead.merge_heads,
-    draw=lambda seed: [_merge_case(generator(seed), 2, 3, 5, 4, "2 sequences, 3 heads, 5 tokens, d_v = 4")],
-    parts={"values": 2, "edges": 1},
+    draw=_draw_merge, parts={"values": 2, "edges": 1}, forbidden=("course_utils.models.multihead.merge_heads",),
     fixed=lambda: [_merge_case(generator(1), 3, 2, 1, 4, "sequences of one token", "edges"),
-                   _merge_case(generator(2), 2, 1, 3, 5, "one head", "edges")],
+                   _merge_case(generator(2), 2, 1, 3, 5, "one head", "edges"),
+                   _merge_case(generator(3), 1, 4, 2, 3, "a batch of one", "edges")],
     twins=(
         Twin("reshaped without swapping back", partial(_merge, how="straight"),
              "The numbers of one row now come from several tokens of one head. Let heads and tokens change places before "

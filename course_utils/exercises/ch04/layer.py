@@ -10,15 +10,15 @@ from torch import Tensor, nn
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models.attention import masked_softmax
 from ...models.multihead import head_dim, merge_heads, split_heads
-from ..common import FORBIDDEN_MHA, functional_mha, randn
+from ..common import FORBIDDEN_MHA, functional_mha, randn, sizes
 
 
 def _mha_oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
     """``F.multi_head_attention_forward`` (tokens first, True = hidden); empty rows get the bias of w_o."""
     query = inputs["query"]
-    key = query if inputs["key"] is None else inputs["key"]
-    value = key if inputs["value"] is None else inputs["value"]
-    heads, mask, empty = init["num_heads"], inputs["mask"], None
+    key = query if inputs.get("key") is None else inputs["key"]
+    value = key if inputs.get("value") is None else inputs["value"]
+    heads, mask, empty = init["num_heads"], inputs.get("mask"), None
     if mask is not None:
         full = torch.zeros(query.shape[0], query.shape[1], key.shape[1], dtype=torch.bool) | mask
         empty = ~full.any(-1, keepdim=True)
@@ -83,7 +83,13 @@ class _MultiHead(nn.Module):
         scores = q @ k.mT / math.sqrt(width)
         if how == "one head":
             scores = scores.mean(1, keepdim=True).expand_as(scores)
-        if mask is not None and how in ("nan", "mean"):
+        if mask is not None and how in ("added", "zero", "multiplied", "finite"):
+            empty = ~mask.any(-1, keepdim=True)
+            scores = {"added": scores + mask, "zero": scores.masked_fill(~mask, 0.0), "multiplied": scores,
+                      "finite": scores.masked_fill(~mask & ~empty, -1e4)}[how]
+            weights = torch.softmax(scores, -1)
+            weights = weights * mask if how == "multiplied" else weights.masked_fill(empty, 0.0) if how == "finite" else weights
+        elif mask is not None and how in ("nan", "mean"):
             weights = torch.softmax(scores.masked_fill(~mask, -torch.inf if how == "nan" else -1e9), -1)
         elif how in ("over heads", "queries"):
             weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -1e9), 1 if how == "over heads" else 2)
@@ -126,15 +132,18 @@ def _some(g: torch.Generator, *shape: int) -> Tensor:
 
 def _draw(seed: int) -> list[Case]:
     g = generator(seed)
-    x, memory, third = randn(g, 2, 5, 12), randn(g, 2, 7, 12), randn(g, 2, 7, 12)
+    n, m = sizes(g, 2, 4, 9)
+    heads, width = sizes(g, 2, 3, 6)
+    d = heads * width
+    x, memory, third = randn(g, 2, n, d), randn(g, 2, m, d), randn(g, 2, m, d)
     return [
-        _case(g, "self-attention: 2 sequences of 5 tokens, d_model = 12, 3 heads", "self", x),
-        _case(g, "the same without bias", "self", x, bias=False),
-        _case(g, "5 queries, 7 keys", "two sequences", x, memory),
-        _case(g, "keys from one sequence, values from another", "two sequences", x, memory, third),
-        _case(g, "a mask (query, key)", "mask", x, memory, mask=_some(g, 5, 7)),
-        _case(g, "a mask (batch, query, key)", "mask", x, memory, mask=_some(g, 2, 5, 7)),
-        _case(g, "a mask (batch, 1, key)", "mask", x, memory, mask=_some(g, 2, 1, 7)),
+        _case(g, f"self-attention: 2 sequences of {n} tokens, d_model = {d}, {heads} heads", "self", x, heads=heads),
+        _case(g, "the same without bias", "self", x, bias=False, heads=heads),
+        _case(g, f"{n} queries, {m} keys", "two sequences", x, memory, heads=heads),
+        _case(g, "keys from one sequence, values from another", "two sequences", x, memory, third, heads=heads),
+        _case(g, "a mask (query, key)", "mask", x, memory, mask=_some(g, n, m), heads=heads),
+        _case(g, "a mask (batch, query, key)", "mask", x, memory, mask=_some(g, 2, n, m), heads=heads),
+        _case(g, "a mask (batch, 1, key)", "mask", x, memory, mask=_some(g, 2, 1, m), heads=heads),
         _case(g, "as many sequences as heads, a mask for each", "mask", randn(g, 3, 4, 6), randn(g, 3, 5, 6), mask=_some(g, 3, 4, 5)),
     ]
 
@@ -144,8 +153,13 @@ def _fixed() -> list[Case]:
     empty = torch.ones(2, 5, 5).bool()
     empty[0, 2], empty[1, 0] = False, False
     bad = {"init": {"d_model": 30, "num_heads": 4, "bias": True}, "parameters": {}, "inputs": {"query": torch.ones(1, 2, 30)}}
+    left_out = _case(g, "one sequence, nothing else handed over", "self", randn(g, 1, 4, 12))
+    left_out.args["inputs"] = {"query": left_out.args["inputs"]["query"]}
+    alone = torch.eye(4, 5).bool()
     return [
+        left_out,
         _case(g, "sequences of one token", "self", randn(g, 2, 1, 12)),
+        _case(g, "scores of about a hundred thousand, one key permitted", "mask", 1e5 * randn(g, 2, 4, 6), randn(g, 2, 5, 6), mask=alone),
         _case(g, "one head", "self", randn(g, 3, 4, 5), heads=1),
         _case(g, "queries that may attend to nothing", "empty row", randn(g, 2, 5, 12), mask=empty),
         Case("d_model = 30, num_heads = 4", bad, part="bad input", rejects=ValueError, mentions=("30", "4")),
@@ -155,7 +169,8 @@ def _fixed() -> list[Case]:
 MODULE = Exercise(
     id="04.4", title="Multi-head attention as a module", name="MultiHeadAttention", kind="module", stars=3, minutes=25,
     signature="MultiHeadAttention(d_model, num_heads, bias=True)(query, key=None, value=None, mask=None) -> (batch, n, d_model)",
-    oracle=_mha_oracle, reference=_module("right"), draw=_draw, fixed=_fixed, forbidden=FORBIDDEN_MHA,
+    oracle=_mha_oracle, reference=_module("right"), draw=_draw, fixed=_fixed,
+    forbidden=(*FORBIDDEN_MHA, "course_utils.models.multihead.MultiHeadAttention.forward"),
     parts={"self": 3, "two sequences": 2, "mask": 2, "empty row": 1, "bad input": 1},
     twins=(
         Twin("heads cut out by reshape alone", _module("straight in"),
@@ -191,6 +206,15 @@ MODULE = Exercise(
         Twin("mask ignored", _module("mask ignored"), "The mask is accepted and then dropped: hand it on."),
         Twin("mask inverted", _module("inverted"),
              "True means “may attend”, here as everywhere in the course (and opposite to PyTorch's class)."),
+        Twin("mask added to the scores", _module("added"),
+             "Adding a boolean mask adds 1 where attention is permitted and 0 where it is not: a nudge, no prohibition."),
+        Twin("mask applied after the softmax", _module("multiplied"),
+             "The forbidden weights are gone, but the others no longer sum to 1. The mask belongs to the scores."),
+        Twin("masked scores set to 0", _module("zero"),
+             "A score of 0 is an ordinary score; its exponential is 1. Only minus infinity gives the weight 0."),
+        Twin("masked scores set to a number", _module("finite"),
+             "However low the number, the permitted scores may be lower, and then the forbidden keys win. Only minus infinity is below "
+             "everything."),
         Twin("batch of the mask taken for heads", _module("batch for heads"),
              "A mask with a batch axis meets four axes of scores: broadcasting lines it up from the right, and batches fall on heads. "
              "Give it an axis for the heads."),

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
+from ..common import sizes
 
 
 def _loop_mask(mask: Tensor, num_heads: int) -> Tensor:
@@ -54,14 +55,18 @@ def _boolean(mask: Tensor) -> Tensor:
 
 
 def _draw(seed: int) -> list[Case]:
-    mask = torch.rand(2, 4, 5, generator=generator(seed)) < 0.6
+    g = generator(seed)
+    n, m, heads = sizes(g, 3, 3, 8)
+    mask = torch.rand(2, n, m, generator=g) < 0.6
     mask[0, 0], mask[0, 1, 0], mask[1, 0, 0], mask[1, 1] = True, False, False, True  # no two copies alike
-    return [Case("2 sentences, 4 queries, 5 keys, 3 heads", {"mask": mask, "num_heads": 3}, shape="(batch·num_heads, query, key)")]
+    return [Case(f"2 sentences, {n} queries, {m} keys, {heads} heads", {"mask": mask, "num_heads": heads},
+                 shape="(batch·num_heads, query, key)")]
 
 
 MASK = Exercise(
     id="04.5", title="The other convention", name="mask_for_pytorch", kind="function", stars=2, minutes=8,
     signature="mask_for_pytorch(mask, num_heads) -> (batch·num_heads, n, m)", oracle=_loop_mask, reference=_mask, draw=_draw, raw=_boolean,
+    compared="False counted as 0, True as 1",
     parts={"values": 2, "edges": 1},
     fixed=lambda: [
         Case("one sentence, two heads", {"mask": torch.ones(3, 4).tril().bool()[None], "num_heads": 2}, part="edges"),

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from ..common import FORBIDDEN_MHA, fused, randn
+from ..common import fused, randn, sizes
 
 
 def _by_silencing(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -24,9 +24,13 @@ def _parts(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, mask: 
     q, k, v = x @ w_q, x @ w_k, x @ w_v  # (head, token, width)
     scale = {"d_v": d_v, "none": 1, "d_model": x.shape[-1]}.get(how, d_k)
     scores = q @ k.mT / math.sqrt(scale)
-    if mask is not None and how != "mask ignored":
-        scores = scores.masked_fill(mask if how == "inverted" else ~mask, -torch.inf)
+    if mask is not None and how == "added":
+        scores = scores + mask
+    elif mask is not None and how not in ("mask ignored", "multiplied"):
+        scores = scores.masked_fill(mask if how == "inverted" else ~mask, {"zero": 0.0, "finite": -1e4}.get(how, -torch.inf))
     heads = torch.softmax(scores, -2 if how == "queries" else 0 if how == "over heads" else -1) @ v
+    if mask is not None and how == "multiplied":
+        heads = torch.softmax(scores, -1) * mask @ v
     blocks = w_o.reshape(h, d_v, -1)
     match how:
         case "dealt":
@@ -45,16 +49,20 @@ def _parts(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, mask: 
     return parts.sum(0) if how == "summed" else parts
 
 
-def _arguments(g: torch.Generator) -> dict[str, Tensor]:
-    return {"x": randn(g, 5, 7), "w_q": 0.5 * randn(g, 3, 7, 4), "w_k": 0.5 * randn(g, 3, 7, 4), "w_v": 0.5 * randn(g, 3, 7, 2),
-            "w_o": randn(g, 6, 7)}
+def _arguments(g: torch.Generator, n: int = 5, d_model: int = 7, h: int = 3, d_k: int = 4, d_v: int = 2) -> dict[str, Tensor]:
+    return {"x": randn(g, n, d_model), "w_q": 0.5 * randn(g, h, d_model, d_k), "w_k": 0.5 * randn(g, h, d_model, d_k),
+            "w_v": 0.5 * randn(g, h, d_model, d_v), "w_o": randn(g, h * d_v, d_model)}
 
 
 def _draw(seed: int) -> list[Case]:
-    args = _arguments(generator(seed))
-    names, hidden = tuple(args), torch.tensor([[True, True, False, True, False]])
-    return [Case("5 tokens, d_model = 7, 3 heads, d_k = 4, d_v = 2", args, gradients=names, shape="(head, token, d_model)"),
-            Case("the same, tokens 2 and 4 hidden by a mask (1, key)", {**args, "mask": hidden}, part="mask", gradients=names,
+    g, d_model = generator(seed), 11 + 2 * (seed % 2)  # a prime: never as wide as the heads together
+    n, h, d_k, d_v = sizes(g, 4, 2, 8)
+    n += 8 * (n == 2)  # with two tokens a mask leaves one
+    args = _arguments(g, n, d_model, h, d_k, d_v)
+    names, hidden = tuple(args), (torch.arange(n) % 3 != 1)[None]
+    return [Case(f"{n} tokens, d_model = {d_model}, {h} heads, d_k = {d_k}, d_v = {d_v}", args, gradients=names,
+                 shape="(head, token, d_model)"),
+            Case("the same, every third token hidden by a mask (1, key)", {**args, "mask": hidden}, part="mask", gradients=names,
                  shape="(head, token, d_model)")]
 
 
@@ -64,14 +72,17 @@ def _edges() -> list[Case]:
         return Case(label, {"x": randn(g, n, 7), "w_q": 0.5 * randn(g, h, 7, 4), "w_k": 0.5 * randn(g, h, 7, 4),
                             "w_v": 0.5 * randn(g, h, 7, d_v), "w_o": randn(g, h * d_v, 7)})
     causal = {**_arguments(g), "mask": torch.ones(5, 5).tril().bool()}
-    return [case("one head", 4, 1, 5), case("heads wider than the model", 3, 2, 8),
+    steep = {**_arguments(g), "mask": torch.eye(5).bool()}
+    steep["w_q"] = 1e5 * steep["w_q"]
+    return [Case("scores of about a hundred thousand, each token sees itself alone", steep, part="mask", shape="(head, token, d_model)"),
+            case("one head", 4, 1, 5), case("heads wider than the model", 3, 2, 8),
             Case("no token may look ahead", causal, part="mask", shape="(head, token, d_model)")]
 
 
 PARTS = Exercise(
     id="04.6", title="What each head adds", name="head_contributions", kind="function", stars=2, minutes=12,
     signature="head_contributions(x, w_q, w_k, w_v, w_o, mask=None) -> (num_heads, n, d_model)", oracle=_by_silencing,
-    reference=_parts, draw=_draw, fixed=_edges, parts={"values": 3, "mask": 1}, forbidden=FORBIDDEN_MHA,
+    reference=_parts, draw=_draw, fixed=_edges, parts={"values": 3, "mask": 1},
     twins=(
         Twin("rows of W_O dealt out", partial(_parts, how="dealt"),
              "Head 0 gets every third row of the output projection. Concatenation puts all features of head 0 first, so its rows are "
@@ -95,6 +106,15 @@ PARTS = Exercise(
         Twin("heads share their weights", partial(_parts, how="same weights"),
              "You mix with the average of the weights. The point of several heads is that each mixes with its own."),
         Twin("mask ignored", partial(_parts, how="mask ignored"), "The result is the same with and without the mask."),
+        Twin("mask added to the scores", partial(_parts, how="added"),
+             "Adding a boolean mask adds 1 where attention is permitted and 0 where it is not: a nudge, no prohibition."),
+        Twin("mask applied after the softmax", partial(_parts, how="multiplied"),
+             "The forbidden weights are gone, but the others no longer sum to 1. The mask belongs to the scores."),
+        Twin("masked scores set to 0", partial(_parts, how="zero"),
+             "A score of 0 is an ordinary score; its exponential is 1. Only minus infinity gives the weight 0."),
+        Twin("masked scores set to a number", partial(_parts, how="finite"),
+             "However low the number, the permitted scores may be lower, and then the forbidden keys win. Only minus infinity is below "
+             "everything."),
         Twin("mask inverted", partial(_parts, how="inverted"), "True means “may attend”, here as everywhere in the course."),
     ),
 )

@@ -63,6 +63,7 @@ _EQUAL, _MIXED, _ZERO, _HEADS, _DROPOUT = STARTS
 SYMMETRY = Exercise(
     id="04.7", title="Predict: twins for ever?", name="prediction_of_twins", kind="value", stars=2, minutes=6,
     signature="prediction_of_twins: dict of 5 words", oracle=_oracle, reference=_RIGHT, parts={"values": 2},
+    choices=("identical for ever", "different"),
     draw=lambda seed: [Case("your five words", {})],
     twins=(
         Twin("equal heads always stay equal", {**_RIGHT, _MIXED: "identical for ever", _DROPOUT: "identical for ever"},

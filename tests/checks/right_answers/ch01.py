@@ -32,8 +32,12 @@ def predict_with_einsum(query, keys, values, bandwidth):
 def predict_by_loop(query, keys, values, bandwidth):
     if len(keys) != len(values) or len(keys) == 0:
         raise ValueError(f"{len(keys)} keys, {len(values)} values")
-    return torch.stack([(torch.exp(-((q - keys) ** 2) / (2 * bandwidth**2)) * values).sum()
-                        / torch.exp(-((q - keys) ** 2) / (2 * bandwidth**2)).sum() for q in query])
+    out = []
+    for q in query:
+        away = (q - keys) ** 2
+        kernel = torch.exp(-(away - away.min()) / (2 * bandwidth**2))
+        out.append((kernel * values).sum() / kernel.sum())
+    return torch.stack(out)
 
 
 def loo_by_leaving_out(keys, values, bandwidth):
@@ -47,8 +51,8 @@ def loo_by_leaving_out(keys, values, bandwidth):
 
 
 def loo_with_a_gather(keys, values, bandwidth):
-    if len(keys) == 1:
-        raise ValueError("1 point only")
+    if len(keys) < 2:
+        raise ValueError(f"{len(keys)} points only")
     n = len(keys)
     others = torch.tensor([[j for j in range(n) if j != i] for i in range(n)])       # (n, n - 1)
     scores = -((keys[:, None] - keys[others]) ** 2) / (2 * bandwidth**2)
@@ -81,10 +85,10 @@ class LoopKernel(nn.Module):
     def forward(self, query, keys, values, exclude_self=False):
         out = []
         for i, q in enumerate(query):
-            kernel = torch.exp(-(((q - keys) * self.w) ** 2).sum(1) / 2)
-            if exclude_self:
-                kernel = kernel * (torch.arange(len(keys)) != i)
-            out.append((kernel * values).sum() / kernel.sum())
+            others = [j for j in range(len(keys)) if not exclude_self or j != i]
+            away = (((q - keys[others]) * self.w) ** 2).sum(1)
+            kernel = torch.exp(-(away - away.min()) / 2)
+            out.append((kernel * values[others]).sum() / kernel.sum())
         return torch.stack(out)
 
 
@@ -94,11 +98,11 @@ class CdistKernel(nn.Module):
         self.w = nn.Parameter(torch.ones(num_features))
 
     def forward(self, query, keys, values, exclude_self=False):
-        left, right = query * self.w, keys * self.w
+        left, right = (query * self.w).double(), (keys * self.w).double()
         scores = left @ right.mT - 0.5 * (right**2).sum(-1)
         if exclude_self:
             scores = torch.where(torch.eye(len(scores)) == 1, torch.tensor(float("-inf")), scores)
-        return scores.softmax(1).matmul(values)
+        return scores.softmax(1).to(values.dtype).matmul(values)
 
 
 LIMITS = {"bandwidth -> 0": "nearest", "bandwidth -> infinity": "mean", "sum of a row": "one", "sum of a column": "not one"}

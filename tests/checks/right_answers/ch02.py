@@ -78,9 +78,10 @@ class LoopAttention(nn.Module):
 class DividingAttention(LoopAttention):
     def forward(self, query, key, value, mask=None):
         hidden = torch.tanh(self.w_q(query).unsqueeze(2) + self.w_k(key).unsqueeze(1))
-        power = torch.exp(torch.einsum("bnma,a->bnm", hidden, self.v.weight[0]))
-        if mask is not None:
-            power = power * mask
+        scores = torch.einsum("bnma,a->bnm", hidden, self.v.weight[0])
+        if mask is None:
+            mask = torch.ones_like(scores, dtype=torch.bool)
+        power = torch.where(mask, torch.exp(scores - scores.masked_fill(~mask, -1e30).amax(-1, keepdim=True)), 0.0)
         weights = power / power.sum(-1, keepdim=True)
         return torch.einsum("bnm,bmd->bnd", weights, value), weights
 
