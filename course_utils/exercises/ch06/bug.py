@@ -77,7 +77,8 @@ def _module(how: str) -> type[nn.Module]:
 def _case(g: torch.Generator, batch: int, n: int, label: str, d: int = 5, d_k: int = 3, max_len: int = 6) -> Case:
     parameters = {f"w_{name}.weight": 0.5 * torch.randn(d_k, d, generator=g) for name in "qkv"}
     return Case(label, {"init": {"d_model": d, "d_k": d_k, "max_len": max_len}, "parameters": parameters,
-                        "inputs": {"x": torch.randn(batch, n, d, generator=g)}}, gradients=("x", "w_q.weight", "w_k.weight", "w_v.weight"), shape="(batch, token, d_k)")
+                        "inputs": {"x": torch.randn(batch, n, d, generator=g)}},
+                gradients=("x", "w_q.weight", "w_k.weight", "w_v.weight"), shape="(batch, token, d_k)")
 
 
 def _low(g: torch.Generator) -> Case:
