@@ -14,8 +14,10 @@ from .block_cases import block_oracle, draw_block, fixed_block, left_by_chance
 class Block(nn.Module):
     """An encoder block with a switch for each usual mistake."""
 
-    def __init__(self, d_model: int, num_heads: int, d_ff: int, norm_place: str = "pre", dropout: float = 0.0, how: str = "right"):
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, norm_place: str | None = None, dropout: float = 0.0,
+                 how: str = "right"):
         super().__init__()
+        norm_place = norm_place or ("post" if how == "default post" else "pre")
         self.attention = MultiHeadAttention(d_model, num_heads, dropout=dropout if how == "attention drops too" else 0.0)
         self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
         self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
@@ -87,7 +89,7 @@ class Block(nn.Module):
 
 
 def _module(how: str) -> type[nn.Module]:
-    def __init__(self, d_model, num_heads, d_ff, norm_place="post" if how == "default post" else "pre", dropout=0.0):
+    def __init__(self, d_model, num_heads, d_ff, norm_place=None, dropout=0.0):
         Block.__init__(self, d_model, num_heads, d_ff, norm_place, dropout, how)
     return type("EncoderBlock", (Block,), {"__init__": __init__})
 

@@ -100,7 +100,8 @@ def layer_norm(x, weight, bias, eps=1e-5):
     return F.batch_norm(rows.T, None, None, training=True, eps=eps).T.reshape(x.shape) * weight + bias
 """, says=("out of bounds",)),
     Listed("07.1", "statistics detached", NORM.format(var="x.var(-1, keepdim=True, correction=0).detach()",
-                                                      scale="torch.sqrt(var + eps)").replace("keepdim=True)\n", "keepdim=True).detach()\n", 1),
+                                                      scale="torch.sqrt(var + eps)").replace(
+        "keepdim=True)\n", "keepdim=True).detach()\n", 1),
            says=("Mean and variance cut off",)),
     Listed("07.2", "groups = 0 divides by zero", FOUR.format(test='''if kind == "group" and x.shape[-1] % groups:
         raise ValueError(f"{x.shape[-1]} features, {groups} groups")'''), says=("0 groups",)),
@@ -144,7 +145,8 @@ def swiglu(x, w_gate, w_up, w_down):
         never=("No final norm",)),
     Listed("07.7", "a closing norm that is the last block's", encoder(
         APART, "self.norm = self.layers[-1].norm2", "x = layer(x, mask)", "self.norm(x)"), never=("No final norm",)),
-    Listed("07.7", "everything mended", encoder(APART, "self.norm = nn.LayerNorm(d_model)", "x = layer(x, mask)", "self.norm(x)"), right=True),
+    Listed("07.7", "everything mended", encoder(APART, "self.norm = nn.LayerNorm(d_model)", "x = layer(x, mask)", "self.norm(x)"),
+           right=True),
     Listed("07.7", "residual around the stack", encoder(
         APART, "self.norm = nn.LayerNorm(d_model)", "x = layer(x, mask)", "self.norm(start + x)"), says=("Residual around the stack",)),
 )
