@@ -53,6 +53,10 @@ class _Causal(nn.Module):
             case "columns":
                 weights = torch.softmax(scores, -1) * visible
                 return weights / weights.sum(-2, keepdim=True) @ value
+            case "one ahead":
+                scores = scores.masked_fill(~torch.ones(n, n, dtype=torch.bool).tril(1), -torch.inf)
+            case "token width":
+                scores = (scores * (query.shape[-1] / x.shape[-1]) ** 0.5).masked_fill(~visible, -torch.inf)
             case "no scale":
                 scores = (scores * query.shape[-1] ** 0.5).masked_fill(~visible, -torch.inf)
             case "minus one" | "minus ten" | "minus a hundred":
@@ -70,11 +74,11 @@ def _module(how: str) -> type[nn.Module]:
         "__init__": lambda self, d_model, d_k, max_len: _Causal.__init__(self, d_model, d_k, max_len, how)})
 
 
-def _case(g: torch.Generator, batch: int, n: int, label: str, part: str = "values") -> Case:
-    parameters = {f"w_{name}.weight": 0.5 * torch.randn(3, 5, generator=g) for name in "qkv"}
-    return Case(label, {"init": {"d_model": 5, "d_k": 3, "max_len": 6}, "parameters": parameters,
-                        "inputs": {"x": torch.randn(batch, n, 5, generator=g)}},
-                part=part, gradients=("x", "w_q.weight", "w_k.weight", "w_v.weight"), shape="(batch, token, d_k)")
+def _case(g: torch.Generator, batch: int, n: int, label: str, d: int = 5, d_k: int = 3, max_len: int = 6) -> Case:
+    parameters = {f"w_{name}.weight": 0.5 * torch.randn(d_k, d, generator=g) for name in "qkv"}
+    return Case(label, {"init": {"d_model": d, "d_k": d_k, "max_len": max_len}, "parameters": parameters,
+                        "inputs": {"x": torch.randn(batch, n, d, generator=g)}},
+                gradients=("x", "w_q.weight", "w_k.weight", "w_v.weight"), shape="(batch, token, d_k)")
 
 
 def _low(g: torch.Generator) -> Case:
@@ -92,8 +96,10 @@ BUG = Exercise(
     signature="CausalAttention(d_model, d_k, max_len); forward(x) -> (batch, n, d_k)", oracle=_oracle, reference=_module("right"),
     draw=lambda seed: [_case(generator(seed), 2, 6, "2 sentences of 6 tokens, as many as there may be"),
                        _case(generator(seed + 1), 2, 4, "2 sentences of 4 tokens")],
-    fixed=lambda: [_case(generator(5), 1, 1, "a single token"), _low(generator(8))],
-    parts={"values": 3}, forbidden=(FUSED_NAME,),
+    fixed=lambda: [_case(generator(5), 1, 1, "a single token"), _low(generator(8)),
+                   _case(generator(6), 1, 8, "one sentence of 8 tokens, d_model = 4, d_k = 7, max_len = 9", 4, 7, 9)],
+    parts={"values": 3}, forbidden=(FUSED_NAME, *(f"course_utils.models.attention.{name}" for name in (
+        "attention", "scaled_dot_product_attention", "masked_softmax"))),
     twins=(
         Twin("still the handed-out bug", _module("bug"),
              "Print the sum of every row of the weights. Which tokens does the number under the fraction depend on?", untouched=True),
@@ -118,6 +124,10 @@ BUG = Exercise(
              "Adding a boolean mask adds 1 where a key is visible: a nudge, no prohibition."),
         Twin("columns made to sum to 1", _module("columns"),
              "You removed the future and rescaled, but along the queries. It is the rows that must sum to 1."),
+        Twin("one position too many", _module("one ahead"),
+             "Every token sees one beyond itself. That next token is just what it will have to predict."),
+        Twin("scaled by the token width", _module("token width"),
+             "The mask is right now, but the scores are divided by the root of the width of x. Queries and keys are what is multiplied."),
         Twin("scale lost", _module("no scale"), "The mask is right now, but the division by the root of the width has got lost."),
         Twin("hidden scores set to -1", _module("minus one"),
              "Minus 1 is an ordinary score, larger than many others. Only minus infinity is below all of them."),

@@ -80,16 +80,17 @@ def _checked(ids: Tensor, pad_id: int = 0, n: int | None = None) -> Tensor:
 
 def _draw(seed: int) -> list[Case]:
     g = generator(seed)
-    right = torch.randint(1, 9, (3, 6), generator=g)
+    m, more = 6 + seed % 3, 5 + seed % 4
+    right = torch.randint(1, 9, (3, m), generator=g)
     right[0, 4:], right[2, 2:] = 0, 0
-    left = torch.randint(1, 9, (2, 5), generator=g)
+    left = torch.randint(1, 9, (2, more), generator=g)
     left[1, :2] = 0
     other = torch.randint(0, 5, (3, 7), generator=g)
     other[0, 0], other[2, 1], other[1, 5:] = 0, 0, 5  # here 0 is a word and 5 the pad
-    return [Case("3 sentences of up to 6 tokens", {"ids": right}, shape="(batch, query, key)"),
+    return [Case(f"3 sentences of up to {m} tokens", {"ids": right}, shape="(batch, query, key)"),
             Case("pads on the left", {"ids": left}, part="values", shape="(batch, query, key)"),
             Case("pad_id = 5, and 0 is a word", {"ids": other, "pad_id": 5}, part="pad_id", shape="(batch, query, key)"),
-            Case("the last 4 of 6 tokens ask", {"ids": right, "n": 4}, part="cached", shape="(batch, query, key)")]
+            Case(f"the last 4 of {m} tokens ask", {"ids": right, "n": 4}, part="cached", shape="(batch, query, key)")]
 
 
 BUILDER = Exercise(
@@ -101,10 +102,15 @@ BUILDER = Exercise(
         Case("one sentence of one token", {"ids": torch.tensor([[3]])}, shape="(batch, query, key)"),
         Case("a sentence of nothing but pads", {"ids": torch.tensor([[0, 0, 0], [4, 2, 0]])}, shape="(batch, query, key)"),
         Case("a pad in the middle", {"ids": torch.tensor([[4, 0, 2, 6]])}, shape="(batch, query, key)"),
+        Case("one sentence of 70 tokens", {"ids": torch.arange(70)[None] % 9}, shape="(batch, query, key)"),
+        Case("pad_id = -1, and 0 is a word", {"ids": torch.tensor([[4, 0, -1], [0, 50_000, 2]]), "pad_id": -1}, part="pad_id",
+             shape="(batch, query, key)"),
         Case("one new token after three", {"ids": torch.tensor([[0, 7, 2, 5], [1, 3, 2, 8]]), "n": 1}, part="cached",
              shape="(batch, query, key)"),
         Case("ids without a batch axis, 7 numbers", {"ids": torch.ones(7, dtype=torch.long)}, part="bad input", rejects=ValueError,
-             mentions=("7",))],
+             mentions=("7",)),
+        Case("ids with three axes, 2 × 3 × 4", {"ids": torch.ones(2, 3, 4, dtype=torch.long)}, part="bad input", rejects=ValueError,
+             mentions=("2", "3", "4"))],
     twins=(
         Twin("or instead of and", partial(_builder, how="or"),
              "Yours permits a pair if one of the two masks does. Both have a veto: padding must stay hidden in the past, and the future "

@@ -60,17 +60,21 @@ def _mean(x: Tensor, mask: Tensor, how: str = "right") -> Tensor:
 
 def _draw(seed: int) -> list[Case]:
     g = generator(seed)
-    x = torch.randn(3, 5, 4, generator=g) + 1.0
+    n = 5 + seed % 3
+    x = torch.randn(3, n, 4, generator=g) + 1.0
     mask = torch.tensor([[1, 1, 1, 0, 0], [0, 1, 1, 1, 1], [1, 0, 1, 0, 0]]).bool()
+    mask = torch.cat([mask, torch.ones(3, n - 5, dtype=torch.bool)], 1)
     dirty = x.clone()
     dirty[0, 3], dirty[1, 0], dirty[2, 4] = torch.nan, torch.inf, -torch.inf
-    return [Case("3 sentences of 5 places, pads anywhere", {"x": x, "mask": mask}, gradients=("x",), shape="(batch, d)"),
+    return [Case(f"3 sentences of {n} places, pads anywhere", {"x": x, "mask": mask}, gradients=("x",), shape="(batch, d)"),
             Case("NaN and infinities on the pads", {"x": dirty, "mask": mask}, part="dirty pads", gradients=("x",), shape="(batch, d)")]
 
 
 def _fixed() -> list[Case]:
     x = torch.randn(2, 4, 3, generator=generator(4))
     return [Case("no pads at all, one sentence", {"x": x[:1], "mask": torch.ones(1, 4, dtype=torch.bool)}, gradients=("x",)),
+            Case("one sentence of one token", {"x": x[:1, :1], "mask": torch.ones(1, 1, dtype=torch.bool)}, gradients=("x",)),
+            Case("numbers around 1000", {"x": x + 1000, "mask": torch.tensor([[1, 1, 0, 1], [0, 1, 0, 0]]).bool()}, gradients=("x",)),
             Case("the second sentence has no token", {"x": x, "mask": torch.tensor([[1, 0, 1, 1], [0, 0, 0, 0]]).bool()},
                  part="no token", gradients=("x",), shape="(batch, d)")]
 
@@ -78,7 +82,7 @@ def _fixed() -> list[Case]:
 MEAN = Exercise(
     id="06.4", title="The mean over real tokens", name="masked_mean", kind="function", stars=2, minutes=10,
     signature="masked_mean(x, mask) -> (batch, d)", oracle=_mean_oracle, reference=_mean, draw=_draw, fixed=_fixed,
-    parts={"values": 2, "dirty pads": 1, "no token": 1}, forbidden=("torch.nanmean", "torch.Tensor.nanmean"),
+    parts={"values": 2, "dirty pads": 1, "no token": 1},
     twins=(
         Twin("divided by the full length", partial(_mean, how="full length"),
              "The pads are out of the sum but still in the count: short sentences come out too small."),

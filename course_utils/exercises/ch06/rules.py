@@ -52,6 +52,8 @@ def _causal(n: int, m: int | None = None, how: str = "right") -> Tensor:
             return reference.additive(key <= query)
         case "from the end":
             return key <= n - 1 - row + m - n
+        case "shifted left":
+            return key <= row - (m - n)
     return key <= query
 
 
@@ -69,9 +71,12 @@ CAUSAL = Exercise(
     forbidden=(MASKS + "causal_mask", MASKS + "sliding_window_mask", MASKS + "prefix_mask"),
     fixed=lambda: [
         Case("a single token", {"n": 1}, part="square", shape="(query, key)"),
+        Case("70 tokens", {"n": 70}, part="square", shape="(query, key)"),
         Case("one new token after six", {"n": 1, "m": 7}, part="cached", shape="(query, key)"),
         Case("m given and equal to n", {"n": 3, "m": 3}, part="cached", shape="(query, key)"),
-        Case("the last 5 of 4 tokens", {"n": 5, "m": 4}, part="bad input", rejects=ValueError, mentions=("5", "4"))],
+        Case("the last 5 of 80 tokens", {"n": 5, "m": 80}, part="cached", shape="(query, key)"),
+        Case("the last 5 of 4 tokens", {"n": 5, "m": 4}, part="bad input", rejects=ValueError, mentions=("5", "4")),
+        Case("the last 3 of no tokens, m = 0", {"n": 3, "m": 0}, part="bad input", rejects=ValueError, mentions=("3", "0"))],
     twins=(
         Twin("upper triangle", partial(_causal, how="upper"),
              "Your mask shows the future and hides the past. Row 0 belongs to the first query: how many keys may it see?"),
@@ -101,6 +106,9 @@ CAUSAL = Exercise(
              "The pattern is right, but masks here are boolean. Ones and zeros would be taken for numbers to add to the scores."),
         Twin("zeros and minus infinity", partial(_causal, how="additive"),
              "That is the additive form of the right mask. The docstring asks for booleans; the additive form can be made of them."),
+        Twin("triangle shifted to the left", partial(_causal, how="shifted left"),
+             "With cached keys your triangle moves the wrong way, and the first new queries see nothing. More keys in the past mean more "
+             "open columns on the left."),
         Twin("queries counted backwards", partial(_causal, how="from the end"),
              "Your first row sees most and your last row least. Row 0 belongs to the earliest query."),
     ),
@@ -119,7 +127,9 @@ def _window(n: int, prefix: int = 0, window: int | None = None, how: str = "righ
         case "wider":
             near = i - j <= wide
         case "narrower":
-            near = i - j < max(wide - 1, 1)
+            near = i - j < (n if window is None else window - 1)
+        case "strict":
+            past = j < i
         case "both sides":
             return first | ((i - j).abs() < wide if window is not None else past)
         case "no past":
@@ -181,13 +191,18 @@ WINDOW = Exercise(
         Case("the prefix is everything", {"n": 5, "prefix": 5}, part="prefix"),
         Case("window 1: each token for itself", {"n": 4, "window": 1}, part="window"),
         Case("a window wider than the sequence", {"n": 4, "window": 9}, part="window"),
+        Case("70 tokens, prefix 4 and window 3", {"n": 70, "prefix": 4, "window": 3}, part="both"),
         Case("a prefix of 9 among 8 tokens", {"n": 8, "prefix": 9}, part="bad input", rejects=ValueError, mentions=("9",)),
-        Case("a window of 0", {"n": 8, "window": 0}, part="bad input", rejects=ValueError, mentions=("0",))],
+        Case("a prefix of -2", {"n": 8, "prefix": -2}, part="bad input", rejects=ValueError, mentions=("-2",)),
+        Case("a window of 0", {"n": 8, "window": 0}, part="bad input", rejects=ValueError, mentions=("0",)),
+        Case("a window of -4", {"n": 8, "window": -4}, part="bad input", rejects=ValueError, mentions=("-4",))],
     twins=(
         Twin("window one too wide", partial(_window, how="wider"),
              "Your window holds one key more than it should. The query's own position counts as one of them."),
         Twin("window one too narrow", partial(_window, how="narrower"),
              "Your window holds one key fewer than it should. Its width counts the query's own position and those before it."),
+        Twin("own position hidden", partial(_window, how="strict"),
+             "Outside the prefix your tokens do not see themselves. The own position counts as one of the keys in reach."),
         Twin("window on both sides", partial(_window, how="both sides"),
              "Your window opens forwards too. Outside the prefix, nobody sees what comes later."),
         Twin("window forgets the future", partial(_window, how="no past"),

@@ -2,61 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 from torch.nn import functional as F
 
-from ...checks.exercise import Case, Exercise, Twin, generator
+from ...checks.exercise import Exercise, Twin
 from ...models.multihead import MultiHeadAttention
-from ..common import randn
-from .common import fused_layer_norm
-
-ALL = 1 - 1e-9  # a dropout that leaves nothing, and that our attention accepts as well
-SOME, WIDE = 0.25, 64  # a dropout that leaves something, in blocks of a width that is used for nothing else
-NAMES = {"attention.w_qkv.weight": "self_attn.in_proj_weight", "attention.w_qkv.bias": "self_attn.in_proj_bias",
-         "attention.w_o.weight": "self_attn.out_proj.weight", "attention.w_o.bias": "self_attn.out_proj.bias",
-         **{f"{layer}.{kind}": f"{layer}.{kind}" for layer in ("linear1", "linear2", "norm1", "norm2") for kind in ("weight", "bias")}}
-
-
-def block_parameters(g: torch.Generator, d: int, d_ff: int) -> dict[str, Tensor]:
-    """Random parameters of moderate size, by our names."""
-    sizes = {"attention.w_qkv": (3 * d, d), "attention.w_o": (d, d), "linear1": (d_ff, d), "linear2": (d, d_ff)}
-    found = {}
-    for name, size in sizes.items():
-        found |= {f"{name}.weight": 0.4 * randn(g, *size), f"{name}.bias": 0.4 * randn(g, size[0])}
-    for name in ("norm1", "norm2"):
-        found |= {f"{name}.weight": 1 + 0.4 * randn(g, d), f"{name}.bias": 0.4 * randn(g, d)}
-    return found
-
-
-def torch_mask(mask: Tensor | None, x: Tensor, heads: int) -> Tensor | None:
-    """PyTorch's convention: True = hidden, one mask for each head of each sequence."""
-    return None if mask is None else ~mask.expand(x.shape[0], x.shape[1], x.shape[1]).repeat_interleave(heads, dim=0)
-
-
-def _oracle(init: dict, parameters: dict, inputs: dict, mode: str = "train") -> Tensor:
-    x, pre = inputs["x"], init.get("norm_place", "pre") == "pre"
-    if init.get("dropout") == SOME:  # not what comes out, for that is chance, but all the values that can
-        branch, width = torch.tensor([0.0, 1 / (1 - SOME)]), x.shape[-1] // 4
-        values = (branch[:, None] + 4 * branch).flatten() if pre else torch.arange(2.0).repeat(2)
-        return values.repeat_interleave(width).expand(x.shape).clone()
-    if init.get("dropout") == ALL and mode == "train":  # everything a branch says is dropped
-        for name in () if pre else ("norm1", "norm2"):
-            x = fused_layer_norm(x, x.shape[-1:], parameters[f"{name}.weight"], parameters[f"{name}.bias"])
-        return x
-    layer = nn.TransformerEncoderLayer(init["d_model"], init["num_heads"], init["d_ff"], dropout=0.0, batch_first=True, norm_first=pre)
-    state = {NAMES[name]: value for name, value in parameters.items()}
-    return functional_call(layer, state, (x, torch_mask(inputs["mask"], x, init["num_heads"])))
+from .block_cases import block_oracle, draw_block, fixed_block, left_by_chance
 
 
 class Block(nn.Module):
     """An encoder block with a switch for each usual mistake."""
 
-    def __init__(self, d_model: int, num_heads: int, d_ff: int, norm_place: str = "pre", dropout: float = 0.0, how: str = "right"):
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, norm_place: str | None = None, dropout: float = 0.0,
+                 how: str = "right"):
         super().__init__()
+        norm_place = norm_place or ("post" if how == "default post" else "pre")
         self.attention = MultiHeadAttention(d_model, num_heads, dropout=dropout if how == "attention drops too" else 0.0)
         self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
         self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
@@ -107,7 +68,8 @@ class Block(nn.Module):
             said = branch(drop(read) if how == "dropout on what is read" else read)
             if how == "queries normed" and self.pre and not i:
                 said = self.attention(norm(x), x, x, mask=mask)
-            if how not in ("no dropout", "dropout inside", "dropout on the sum", "dropout last") and not (how == "dropout once" and i):
+            if how not in ("no dropout", "dropout inside", "dropout on the sum", "dropout last") and not (
+                    how == "dropout once" and i or how == "dropout second only" and not i):
                 said = drop(said)
             kept = start if how == "residual from the start" and i else x
             if self.pre and (how == "residual normalised" or how == ("first normalised", "second normalised")[i]):
@@ -123,93 +85,20 @@ class Block(nn.Module):
                     x = total
             if how == "dropout last":
                 x = drop(x)
-        return x
+        return self.norm2(x) if how == "closing norm" and self.pre else x
 
 
 def _module(how: str) -> type[nn.Module]:
-    def __init__(self, d_model, num_heads, d_ff, norm_place="pre", dropout=0.0):
+    def __init__(self, d_model, num_heads, d_ff, norm_place=None, dropout=0.0):
         Block.__init__(self, d_model, num_heads, d_ff, norm_place, dropout, how)
     return type("EncoderBlock", (Block,), {"__init__": __init__})
-
-
-def _case(g: torch.Generator, label: str, part: str, shape: tuple[int, int, int] = (2, 5, 12), heads: int = 3, mask: Tensor | None = None,
-          **init: object) -> Case:
-    parameters = block_parameters(g, shape[-1], 20)
-    return Case(label, {"init": {"d_model": shape[-1], "num_heads": heads, "d_ff": 20, **init}, "parameters": parameters,
-                        "inputs": {"x": randn(g, *shape), "mask": mask}}, part=part,
-                gradients=("x",) if "dropout" in init else ("x", *parameters), shape="(batch, token, d_model)")
-
-
-def _chance(label: str, ffn: bool = True, **init: object) -> Case:
-    """Every branch says the same number to all features, until something inside it is dropped.
-
-    Attention says 1 and the feed-forward part 4. In the post form ``ffn`` chooses which of them is looked at.
-    """
-    d, pre = WIDE, init["norm_place"] == "pre"
-    eye = torch.eye(d)
-    parameters = {name: torch.zeros_like(value) for name, value in block_parameters(generator(0), d, d).items()}
-    parameters |= {"attention.w_qkv.weight": torch.cat([0 * eye, 0 * eye, eye]), "attention.w_o.weight": eye,
-                   "linear1.weight": eye, "linear2.weight": 2 * (eye + eye.roll(1, 0)),
-                   "norm1.bias": torch.ones(d), "norm2.bias": torch.ones(d)}
-    x = torch.zeros(2, 3 if pre else 4, d)
-    if not pre:
-        parameters["norm2.weight"], parameters["norm2.bias"], x = torch.ones(d), torch.zeros(d), x + 1
-        if not ffn:
-            parameters["norm1.weight"], parameters["linear2.weight"] = torch.ones(d), 0 * eye
-    return Case(label, {"init": {"d_model": d, "num_heads": 4, "d_ff": d, "dropout": SOME, **init}, "parameters": parameters,
-                        "inputs": {"x": x, "mask": None}}, part="dropout", shape="(batch, token, d_model)")
-
-
-def left_by_chance(y: Tensor) -> Tensor:
-    """In blocks of width 64, what chance leaves as it is: how many values a token takes (5, or 3 in the post form, is "many").
-
-    In the pre form (3 tokens) also whether the largest value is the right one.
-    """
-    if y.dim() != 3 or y.shape[-1] != WIDE:
-        return y
-    pre = y.shape[1] == 3
-    rows = y.detach().double().sort(dim=-1).values
-    kinds = (rows.diff(dim=-1) > 1e-3).sum(-1).max().item() + 1
-    fits = not pre or abs(y.max().item() - 5 / (1 - SOME)) < 1e-3
-    return torch.tensor([min(kinds, 5 if pre else 3), float(fits)])
-
-
-def some_mask(g: torch.Generator, *shape: int) -> Tensor:
-    """A random mask in which no row is empty."""
-    return (torch.rand(*shape, generator=g) < 0.5) | torch.eye(shape[-1], dtype=torch.bool)
-
-
-def _evaluated(case: Case) -> Case:
-    return replace(case, args={**case.args, "mode": "eval"})
-
-
-def _draw(seed: int) -> list[Case]:
-    g = generator(seed)
-    return [
-        _case(g, "norm inside the branch: 2 sequences of 5 tokens, d_model = 12, 3 heads, d_ff = 20", "pre", norm_place="pre"),
-        _case(g, "norm after the addition", "post", norm_place="post"),
-        _case(g, "norm inside, no token may look ahead", "mask", mask=torch.ones(5, 5).tril().bool(), norm_place="pre"),
-        _case(g, "norm after the addition, a mask for each sequence", "mask", mask=some_mask(g, 2, 5, 5), norm_place="post"),
-        _case(g, "norm inside, dropout 0.999999999: nothing of the branches is left", "dropout", norm_place="pre", dropout=ALL),
-        _case(g, "norm after the addition, dropout 0.999999999", "dropout", norm_place="post", dropout=ALL),
-        _evaluated(_case(g, "the same dropout in evaluation mode, norm inside", "dropout", norm_place="pre", dropout=ALL)),
-        _evaluated(_case(g, "the same dropout in evaluation mode, norm after the addition", "dropout", norm_place="post", dropout=ALL)),
-    ]
-
-
-def _fixed() -> list[Case]:
-    g = generator(7)
-    return [_case(g, "sequences of one token, default placement", "pre", shape=(3, 1, 8), heads=2),
-            _case(g, "a single sequence of two tokens", "post", shape=(1, 2, 6), heads=1, norm_place="post"),
-            _chance("norm inside, dropout 0.25, branches that say 1 and 4 to every feature", norm_place="pre"),
-            _chance("norm after the addition, dropout 0.25, attention says 1 to every feature", ffn=False, norm_place="post"),
-            _chance("norm after the addition, dropout 0.25, the feed-forward part says 4", norm_place="post")]
 
 
 BLOCK = Exercise(
     id="07.6", title="The encoder block", name="EncoderBlock", kind="module", stars=3, minutes=20,
     signature="EncoderBlock(d_model, num_heads, d_ff, norm_place='pre', dropout=0.0)(x, mask=None) -> (batch, token, d_model)",
-    oracle=_oracle, reference=_module("right"), draw=_draw, fixed=_fixed, parts={"pre": 3, "post": 2, "mask": 1, "dropout": 1},
+    oracle=block_oracle, reference=_module("right"), draw=draw_block, fixed=fixed_block,
+    parts={"pre": 3, "post": 2, "mask": 1, "dropout": 1},
     forbidden=("torch.nn.TransformerEncoderLayer.forward",), raw=left_by_chance,
     compared="where dropout is left to chance, how many values a token can take is compared",
     twins=(
@@ -293,6 +182,12 @@ BLOCK = Exercise(
              "Attention drops weights of its own as well. Here dropout acts on what the two sub-layers return and nowhere else."),
         Twin("dropout on the sum", _module("dropout on the sum"),
              "Dropout acts on what the sub-layer says, before it is added. The stream itself is left alone."),
+        Twin("dropout after feed-forward only", _module("dropout second only"),
+             "Both sub-layers are followed by dropout; yours forgets what attention returns."),
+        Twin("post form by default", _module("default post"),
+             "Whoever names no placement gets the norm inside the branch; in yours it comes after the addition."),
+        Twin("one more norm at the end", _module("closing norm"),
+             "In the pre form the closing norm belongs to the stack and not to each block."),
         Twin("dropout after attention only", _module("dropout once"), "Both sub-layers are followed by dropout; yours forgets the second."),
         Twin("dropout inside the feed-forward part", _module("dropout inside"),
              "Here dropout acts on what a sub-layer returns, after its last layer."),

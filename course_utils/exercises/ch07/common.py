@@ -10,3 +10,4 @@ LAYER_NORMS = ("torch.nn.functional.layer_norm", "torch.layer_norm", "torch.nati
 RMS_NORMS = ("torch.nn.functional.rms_norm", "torch.rms_norm")
 OTHER_NORMS = tuple(f"torch.nn.functional.{name}_norm" for name in ("batch", "instance", "group")) + (
     "torch.batch_norm", "torch.instance_norm", "torch.group_norm", "torch.native_batch_norm", "torch.native_group_norm")
+OUR_RMS_NORM = "course_utils.models.norms.RMSNorm.forward"

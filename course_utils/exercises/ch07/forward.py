@@ -16,7 +16,7 @@ from ..common import randn
 def _swiglu_oracle(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tensor:
     gate = torch.einsum("...d,dr->...r", x, w_gate)
     up = torch.einsum("...d,dr->...r", x, w_up)
-    return torch.einsum("...r,rd->...d", gate / (1 + torch.exp(-gate)) * up, w_down)
+    return torch.einsum("...r,rd->...d", gate * torch.sigmoid(gate) * up, w_down)
 
 
 def _swiglu(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor, how: str = "right") -> Tensor:
@@ -26,6 +26,7 @@ def _swiglu(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor, how: str = 
         "gelu": lambda: F.gelu(gate) * up, "none": lambda: gate * up, "product": lambda: F.silu(gate * up),
         "sum": lambda: F.silu(gate) + up, "no gate": lambda: F.silu(up), "no up": lambda: F.silu(gate),
         "merged": lambda: F.silu(x @ (w_gate * w_up)), "both": lambda: F.silu(gate) * F.silu(up),
+        "ratio": lambda: gate * torch.exp(gate) / (1 + torch.exp(gate)) * up,
         "softmax": lambda: torch.softmax(gate, -1) * up, "twice": lambda: F.silu(gate) * torch.sigmoid(gate) * up,
     }.get(how, lambda: F.silu(gate) * up)()
     if how == "late":
@@ -48,10 +49,17 @@ def _draw_swiglu(seed: int) -> list[Case]:
             case("four axes", 2, 3, 4, 5, width=7), case("one token", 1, 5, width=3)]
 
 
+def _fixed_swiglu() -> list[Case]:
+    g = generator(2)
+    x = 60 * randn(g, 4, 5)
+    return [Case("gates of several hundred, up and down", {"x": x, "w_gate": 2 * randn(g, 5, 7), "w_up": 0.002 * randn(g, 5, 7),
+                                                           "w_down": 0.01 * randn(g, 7, 5)}, shape="(…, d_model)")]
+
+
 SWIGLU = Exercise(
     id="07.4", title="The gated feed-forward layer", name="swiglu", kind="function", stars=1, minutes=8,
     signature="swiglu(x, w_gate, w_up, w_down) -> x's shape", oracle=_swiglu_oracle,
-    reference=_swiglu, draw=_draw_swiglu, parts={"values": 2},
+    reference=_swiglu, draw=_draw_swiglu, fixed=_fixed_swiglu, parts={"values": 2},
     twins=(
         Twin("activation on the wrong branch", partial(_swiglu, how="swapped"),
              "SiLU belongs to the branch that is called the gate. The other one stays linear."),
@@ -71,6 +79,9 @@ SWIGLU = Exercise(
         Twin("matrices merged", partial(_swiglu, how="merged"),
              "You multiply two matrices before the tokens meet them. The tokens go through each matrix separately."),
         Twin("both branches activated", partial(_swiglu, how="both"), "Only the gate goes through SiLU; the other branch stays linear."),
+        Twin("exponentials that overflow", partial(_swiglu, how="ratio"),
+             "For a large gate the exponential is infinite above and below the line, and the quotient not a number. The sigmoid of "
+             "PyTorch avoids that."),
         Twin("softmax gate", partial(_swiglu, how="softmax"), "Every gate opens by itself; with a softmax they compete for a sum of one."),
         Twin("sigmoid taken twice", partial(_swiglu, how="twice"), "SiLU already holds its sigmoid, and you multiply by another."),
         Twin("activation at the end", partial(_swiglu, how="late"),

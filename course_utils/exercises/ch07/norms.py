@@ -9,17 +9,21 @@ from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ..common import randn
-from .common import LAYER_NORMS, RMS_NORMS, fused_layer_norm, fused_rms_norm
+from .common import LAYER_NORMS, OTHER_NORMS, OUR_RMS_NORM, RMS_NORMS, fused_layer_norm, fused_rms_norm
 
 
 def _layer_oracle(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
-    return fused_layer_norm(x, x.shape[-1:], weight, bias, eps)
+    return fused_layer_norm(x.double(), x.shape[-1:], weight.double(), bias.double(), eps).float()
 
 
 def _layer(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5, how: str = "right") -> Tensor:
     axes = {"tokens": (-2,), "slice": (-2, -1), "everything": tuple(range(x.dim())), "batch": (0,)}.get(how, (-1,))
     mean = x.mean(axes, keepdim=True)
     variance = ((x - mean) ** 2).mean(axes, keepdim=True)
+    if how == "constants":
+        mean, variance = mean.detach(), variance.detach()
+    if how == "one pass":
+        variance = (x**2).mean(axes, keepdim=True) - mean**2
     if how == "unbiased":
         variance = variance * x.shape[-1] / (x.shape[-1] - 1)
     if how == "eps ignored":
@@ -34,6 +38,10 @@ def _layer(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5, how: str 
             scale = (variance + eps**2).sqrt()
         case "no eps":
             scale = variance.sqrt()
+        case "floor of the root":
+            scale = variance.sqrt().clamp(min=eps)
+        case "floor of the variance":
+            scale = variance.clamp(min=eps).sqrt()
         case "rms":
             scale, centred = (x.square().mean(-1, keepdim=True) + eps).sqrt(), x
         case "length":
@@ -70,6 +78,7 @@ def _draw_layer(seed: int) -> list[Case]:
     return [_layer_case(g, "2 sequences of 3 tokens of width 5", 2 * randn(g, 2, 3, 5) + 1),
             _layer_case(g, "4 tokens of width 6", 2 * randn(g, 4, 6) - 1),
             _layer_case(g, "four axes", randn(g, 2, 3, 4, 5) + 1),
+            _layer_case(g, "features around 100", (64 * randn(g, 2, 3, 7)).round() / 64 + 100),  # in 64ths: sums are exact
             _layer_case(g, "tokens of small variance, eps = 0.01", 0.1 * randn(g, 2, 3, 5), "eps", eps=0.01)]
 
 
@@ -80,6 +89,7 @@ def _fixed_layer() -> list[Case]:
     weight, bias = 1 + 0.5 * randn(g, 5), 0.5 * randn(g, 5)
     return [_layer_case(g, "one token of one sequence", randn(g, 1, 1, 5) + 1),
             _layer_case(g, "a single token, one axis", randn(g, 5) + 1),
+            _layer_case(g, "tokens of tiny variance, eps = 0.01", 0.003 * randn(g, 2, 4, 6), "eps", eps=0.01),
             Case("tokens whose features are all equal", {"x": alike, "weight": weight, "bias": bias}, part="eps",
                  shape="(batch, token, d_model)")]
 
@@ -94,7 +104,7 @@ def _safe(how: str):
 LAYER_NORM = Exercise(
     id="07.1", title="LayerNorm by hand", name="layer_norm", kind="function", stars=1, minutes=10,
     signature="layer_norm(x, weight, bias, eps=1e-5) -> x's shape", oracle=_layer_oracle, reference=_layer,
-    draw=_draw_layer, fixed=_fixed_layer, parts={"values": 2, "eps": 1}, forbidden=LAYER_NORMS,
+    draw=_draw_layer, fixed=_fixed_layer, parts={"values": 2, "eps": 1}, forbidden=(*LAYER_NORMS, *OTHER_NORMS),
     twins=(
         Twin("unbiased variance", partial(_layer, how="unbiased"),
              "The squares are averaged over all d features, not over one fewer. PyTorch's own variance and standard deviation divide "
@@ -110,6 +120,16 @@ LAYER_NORM = Exercise(
         Twin("eps squared", partial(_layer, how="eps squared"), "The small number is added to the variance as it is, without squaring it."),
         Twin("no eps", partial(_layer, how="no eps"),
              "A token whose features are all equal has the variance 0; without the small number you divide by 0."),
+        Twin("eps as the smallest divisor", partial(_layer, how="floor of the root"),
+             "The small number only takes over where the standard deviation is smaller still. It is added to every variance, under the "
+             "root."),
+        Twin("eps as the smallest variance", partial(_layer, how="floor of the variance"),
+             "The small number only takes over where the variance is smaller still. It is added to every variance."),
+        Twin("mean square minus squared mean", partial(_layer, how="one pass"),
+             "On paper that is the variance. In float32 two large numbers are subtracted and their rounding is left, so centre first and "
+             "square then."),
+        Twin("mean and variance cut off", partial(_layer, how="constants"),
+             "Mean and variance depend on the token as well. Cut off from learning they count as constants, and the gradient is another."),
         Twin("eps argument ignored", partial(_layer, how="eps ignored"),
              "The default for the small number is used even when the caller passes another one."),
         Twin("divided by the variance", partial(_layer, how="variance"),
@@ -155,6 +175,10 @@ def _rms(x: Tensor, weight: Tensor, eps: float = 1e-6, how: str = "right") -> tu
     if how == "centred":
         wide = wide - wide.mean(-1, keepdim=True)
     square = wide.square().mean(axis, keepdim=True)
+    if how == "constants":
+        square = square.detach()
+    if how == "eps ignored":
+        eps = 1e-6
     if how == "widened late":
         square = x.square().float().mean(axis, keepdim=True)
     match how:
@@ -173,6 +197,8 @@ def _rms(x: Tensor, weight: Tensor, eps: float = 1e-6, how: str = "right") -> tu
     normal = wide / scale
     if how == "stays wide":
         return normal * weight.float(), scale
+    if how == "divided in half":
+        normal = x / scale.to(x.dtype)
     normal = normal.half() if how == "always half" else normal.to(x.dtype)
     if how == "divisor narrowed":
         scale = scale.to(x.dtype)
@@ -188,14 +214,17 @@ def _half(t: Tensor) -> Tensor:
     return torch.cat([t.double().flatten() / 100, torch.tensor([float(t.element_size())], dtype=torch.float64)])
 
 
+def _case_rms(g: torch.Generator, label: str, x: Tensor, part: str = "values", **more: float) -> Case:
+    return Case(label, {"x": x, "weight": 1 + 0.5 * randn(g, x.shape[-1]), **more}, part=part, gradients=("x", "weight"),
+                shape="(…, d_model)")
+
+
 def _draw_rms(seed: int) -> list[Case]:
     g = generator(seed)
-    def case(label: str, x: Tensor, part: str = "values", **more: float) -> Case:
-        return Case(label, {"x": x, "weight": 1 + 0.5 * randn(g, x.shape[-1]), **more}, part=part, gradients=("x", "weight"),
-                    shape="(…, d_model)")
     powers = torch.tensor([1.0, 2.0, 0.5, 1.0, 4.0, 0.25, 2.0])
-    return [case("2 sequences of 3 × 4 tokens of width 5", randn(g, 2, 3, 4, 5) + 1), case("4 tokens of width 6", 2 * randn(g, 4, 6) - 1),
-            case("small tokens, eps = 0.01", 0.1 * randn(g, 3, 5), "eps", eps=0.01),
+    return [_case_rms(g, "2 sequences of 3 × 4 tokens of width 5", randn(g, 2, 3, 4, 5) + 1),
+            _case_rms(g, "4 tokens of width 6", 2 * randn(g, 4, 6) - 1),
+            _case_rms(g, "small tokens, eps = 0.01", 0.1 * randn(g, 3, 5), "eps", eps=0.01),
             Case("large numbers in half precision", {"x": (400 * randn(g, 2, 3, 7)).half(), "weight": powers.half()}, part="half precision",
                  shape="(batch, token, d_model)")]
 
@@ -204,7 +233,11 @@ def _fixed_rms() -> list[Case]:
     g = generator(4)
     x = randn(g, 3, 5)
     x[1] = 0.0
-    return [Case("a token of zeros", {"x": x, "weight": 1 + 0.5 * randn(g, 5)}, part="eps", shape="(token, d_model)"),
+    tiny = (torch.randint(1, 8, (2, 3, 5), generator=g) * 2.0**-24).half()
+    return [Case("tiny numbers in half precision", {"x": tiny, "weight": torch.tensor([1.0, 2.0, 0.5, 1.0, 4.0]).half(), "eps": 1e-20},
+                 part="half precision", shape="(batch, token, d_model)"),
+            _case_rms(g, "features around 300", randn(g, 3, 7) + 300), _case_rms(g, "one sequence of one token", randn(g, 1, 1, 6) - 1),
+            Case("a token of zeros", {"x": x, "weight": 1 + 0.5 * randn(g, 5)}, part="eps", shape="(token, d_model)"),
             Case("a single token, one axis", {"x": randn(g, 6) + 1, "weight": 1 + 0.5 * randn(g, 6)}, shape="(d_model,)")]
 
 
@@ -212,8 +245,8 @@ RMS_NORM = Exercise(
     id="07.3", title="RMSNorm with its cast", name="rms_norm", kind="function", stars=2, minutes=10,
     signature="rms_norm(x, weight, eps=1e-6) -> output, divisor", outputs=("output", "divisor"),
     oracle=_rms_oracle, reference=_rms, draw=_draw_rms, fixed=_fixed_rms,
-    parts={"values": 2, "eps": 1, "half precision": 1}, forbidden=(*RMS_NORMS, *LAYER_NORMS), atol=1e-4, raw=_half,
-    compared="half precision is compared coarsely, its type included",
+    parts={"values": 2, "eps": 1, "half precision": 1}, forbidden=(*RMS_NORMS, *LAYER_NORMS, OUR_RMS_NORM), atol=1e-4, raw=_half,
+    compared="where half precision comes in it is compared coarsely, its type included",
     twins=(
         Twin("LayerNorm instead", partial(_rms, how="centred"), "The mean is subtracted. RMSNorm leaves it where it is."),
         Twin("mean subtracted on top only", partial(_rms, how="printed"),
@@ -228,6 +261,13 @@ RMS_NORM = Exercise(
         Twin("root forgotten", partial(_rms, how="no root"), "You divide by the mean square. Its root is missing."),
         Twin("eps outside the root", partial(_rms, how="outside"), "The small number is added under the root, beside the mean square."),
         Twin("no eps", partial(_rms, how="no eps"), "A token of zeros leads to 0/0. That is what the small number is for."),
+        Twin("eps argument ignored", partial(_rms, how="eps ignored"),
+             "The default for the small number is used even when the caller passes another one."),
+        Twin("divisor cut off", partial(_rms, how="constants"),
+             "The divisor depends on the token as well. Cut off from learning it counts as a constant, and the gradient is another."),
+        Twin("divided in half precision", partial(_rms, how="divided in half"),
+             "You narrow the divisor before you divide, and a small one is rounded by far too much. Divide in float32, then narrow "
+             "what comes out."),
         Twin("over the tokens", partial(_rms, how="tokens"),
              "The mean runs over the tokens. Each token is to be normalised along its own features."),
         Twin("over everything", partial(_rms, how="everything"), "One divisor for the whole tensor: every token needs its own."),

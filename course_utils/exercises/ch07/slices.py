@@ -14,12 +14,18 @@ from .common import LAYER_NORMS, OTHER_NORMS, fused_batch_norm, fused_group_norm
 
 def _oracle(x: Tensor, kind: str, groups: int = 2, eps: float = 1e-5) -> Tensor:
     """PyTorch's functions want the features second."""
+    return _double_oracle(x.double(), kind, groups, eps).to(x.dtype)
+
+
+def _double_oracle(x: Tensor, kind: str, groups: int, eps: float) -> Tensor:
     if kind == "layer":
         return fused_layer_norm(x, x.shape[-1:], eps=eps)
     y = x.transpose(1, 2)
     if kind == "batch":
         return fused_batch_norm(y, None, None, training=True, eps=eps).transpose(1, 2)
     if kind == "instance":
+        if x.shape[1] == 1:  # PyTorch refuses a single token: its features are their own means
+            return torch.zeros_like(x)
         return fused_instance_norm(y, eps=eps).transpose(1, 2)
     return fused_group_norm(y, groups, eps=eps).transpose(1, 2)
 
@@ -27,8 +33,12 @@ def _oracle(x: Tensor, kind: str, groups: int = 2, eps: float = 1e-5) -> Tensor:
 def _four(x: Tensor, kind: str, groups: int = 2, eps: float = 1e-5, how: str = "right") -> Tensor:
     if kind not in ("batch", "layer", "instance", "group"):
         raise ValueError(f"kind={kind!r} is none of batch, layer, instance, group")
-    if kind == "group" and x.shape[-1] % groups:
+    if kind == "group" and (groups < 1 or x.shape[-1] % groups):
         raise ValueError(f"{x.shape[-1]} features do not make {groups} groups")
+    if how == "two groups":
+        groups = 2
+    if how == "eps ignored":
+        eps = 1e-5
     if how == "layer and instance swapped":
         kind = {"layer": "instance", "instance": "layer"}.get(kind, kind)
     axes = {"batch": (0, 1), "layer": (2,), "instance": (1,), "group": (1, 3)}[kind]
@@ -77,16 +87,29 @@ def _draw(seed: int) -> list[Case]:
 
 
 def _fixed() -> list[Case]:
-    x = randn(generator(3), 2, 3, 10)
+    g = generator(3)
+    x, odd = randn(g, 2, 3, 10), randn(g, 4, 3, 7)
     return [Case("10 features in 4 groups", {"x": x, "kind": "group", "groups": 4}, part="bad input", rejects=ValueError,
                  mentions=("10", "4")),
             Case("kind = 'token'", {"x": x, "kind": "token"}, part="bad input", rejects=ValueError, mentions=("token",)),
-            Case("a batch of one: batch norm", {"x": x[:1], "kind": "batch"}, part="batch", shape="(batch, token, feature)"),
+            *(Case(f"10 features in {n} groups", {"x": x, "kind": "group", "groups": n}, part="bad input", rejects=ValueError,
+                   mentions=("10", str(n))) for n in (0, -5)),
+            *(Case(f"{kind} norm of an odd number of features, 7", {"x": odd, "kind": kind}, part=kind, shape="(batch, token, feature)")
+              for kind in ("batch", "layer", "instance")),
+            *(Case(f"a batch of one: {kind} norm", {"x": x[:1], "kind": kind}, part=kind, shape="(batch, token, feature)")
+              for kind in ("batch", "layer", "instance", "group")),
+            *(Case(f"sequences of one token: {kind} norm", {"x": x[:, :1], "kind": kind}, part=kind, shape="(batch, token, feature)")
+              for kind in ("batch", "layer", "instance", "group")),
+            *(Case(f"features around 100: {kind} norm", {"x": (64 * x).round() / 64 + 100, "kind": kind}, part=kind,
+                   shape="(batch, token, feature)")
+              for kind in ("batch", "layer", "instance", "group")),
+            *(Case(f"group norm, 10 features in {n} groups", {"x": x, "kind": "group", "groups": n}, part="group",
+                   shape="(batch, token, feature)") for n in (1, 10)),
             Case("5 groups of 2 features", {"x": x, "kind": "group", "groups": 5}, part="group", shape="(batch, token, feature)")]
 
 
 def _no_refusal(x: Tensor, kind: str, groups: int = 2, eps: float = 1e-5) -> Tensor:
-    if kind == "group" and x.shape[-1] % groups:
+    if kind == "group" and (groups < 1 or x.shape[-1] % groups):
         return torch.zeros_like(x)
     return _four(x, kind if kind != "token" else "layer", groups, eps, "layer over the sequence")
 
@@ -141,6 +164,10 @@ FOUR = Exercise(
         Twin("sample cut up straight", partial(_four, how="flat"),
              "You lay a whole sample out flat and cut that, so that a group holds some tokens with all their features. Cut the feature "
              "axis alone."),
+        Twin("groups argument ignored", partial(_four, how="two groups"),
+             "You always make two groups. How many there are is an argument; two is only its default."),
+        Twin("eps argument ignored", partial(_four, how="eps ignored"),
+             "The default for the small number is used even when the caller passes another one."),
         Twin("group norm ignores its groups", partial(_four, how="group is layer"),
              "Your group norm is layer norm: the groups play no part."),
         Twin("one group for all features", partial(_four, how="group is one group"),

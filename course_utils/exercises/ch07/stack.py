@@ -8,7 +8,8 @@ from torch.func import functional_call
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ..common import randn
-from .block import NAMES, Block, block_parameters, some_mask, torch_mask
+from .block import Block
+from .block_cases import NAMES, block_parameters, some_mask, torch_mask
 
 
 def _oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
@@ -38,7 +39,7 @@ class _Stack(nn.Module):
         self.how = how
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        how, start, out = self.how, x, x
+        how, start, out, total = self.how, x, x, x
         if mask is not None and how == "inverted":
             mask = ~mask
         layers = {"reverse": list(self.layers)[::-1], "one short": list(self.layers)[:-1] or list(self.layers),
@@ -53,10 +54,12 @@ class _Stack(nn.Module):
                 out = x = layer(x, seen)
             if how == "norm each":
                 out = x = self.norm(x)
+            total = x if not i else total + x
             if how == "doubled":
                 out = x = x + start
         if how in ("handed out", "no norm", "norm unused", "norm first", "norm each"):
             return out
+        out = {"residual around": start + out, "averaged": total / len(self.layers)}.get(how, out)
         return start + self.norm(out) if how == "input added" else self.norm(out)
 
 
@@ -84,7 +87,9 @@ def _draw(seed: int) -> list[Case]:
 
 
 def _fixed() -> list[Case]:
-    return [_case(generator(6), "a single layer", "values", (1, 4, 6), 2, 1)]
+    g = generator(6)
+    return [_case(g, "a single layer", "values", (1, 4, 6), 2, 1),
+            _case(g, "2 layers, no token may look ahead", "mask", (1, 3, 6), 2, 2, torch.ones(3, 3).tril().bool())]
 
 
 STACK = Exercise(
@@ -99,8 +104,9 @@ STACK = Exercise(
              "Multiplying a list repeats the same object: all places hold one block, with one set of parameters. Make a new one for each."),
         Twin("blocks in a plain list", _module("list"),
              "Blocks in an ordinary Python list are invisible to PyTorch: no optimizer would ever see their parameters."),
-        Twin("no final norm", _module("no norm"),
-             "In the pre form nobody normalises the stream. After the last block one LayerNorm has to."),
+        Twin("closing norm without own parameters", _module("no norm"),
+             "After the last block comes one more LayerNorm, for in the pre form nobody else normalises the stream. It is called norm, and "
+             "its weight and bias belong to nobody else."),
         Twin("final norm made but not used", _module("norm unused"), "The last LayerNorm is constructed but nothing goes through it."),
         Twin("every layer reads the input", _module("reads the input"),
              "Each layer is given the encoder's input, so that only the last one counts. It should get what the layer before returned."),
@@ -115,6 +121,10 @@ STACK = Exercise(
         Twin("only the first layer", _module("first only"), "The loop stops after its first round: check the indentation of the return."),
         Twin("input added after every layer", _module("doubled"),
              "The residual is inside the blocks already; nothing is to be added around them."),
+        Twin("residual around the stack", _module("residual around"),
+             "Before the last norm you add the input once more. The residuals are inside the blocks already."),
+        Twin("outputs of all layers averaged", _module("averaged"),
+             "Only what the last block returns goes on. The earlier outputs are in it already, through the residuals."),
         Twin("input added at the end", _module("input added"),
              "Nothing is added any more after the last norm: its result is the encoder's."),
         Twin("post form blocks", _module("post"), "The blocks must have their norm inside the branch, which is their default."),

@@ -21,8 +21,10 @@ def _oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
     layer = nn.TransformerDecoderLayer(init["d_model"], init["num_heads"], init["d_ff"], dropout=0.0, batch_first=True,
                                        norm_first=init["norm_place"] == "pre")
     mask, real = inputs["mask"], inputs["memory_mask"]
+    if mask is not None:  # PyTorch: True hides, and a mask for each sentence is one for each head of it
+        mask = ~mask if mask.dim() == 2 else ~mask.repeat_interleave(init["num_heads"], 0)
     return functional_call(layer, {NAMES.get(name, name): value for name, value in parameters.items()}, (inputs["x"], inputs["memory"]),
-                           {"tgt_mask": None if mask is None else ~mask, "memory_key_padding_mask": None if real is None else ~real[:, 0]})
+                           {"tgt_mask": mask, "memory_key_padding_mask": None if real is None else ~real[:, 0]})
 
 
 class Block(nn.Module):
@@ -38,6 +40,8 @@ class Block(nn.Module):
 
     def _feed(self, x: Tensor) -> Tensor:
         hidden = self.linear1(x)
+        if self.how == "late activation":
+            return torch.relu(self.linear2(hidden))
         hidden = hidden if self.how == "no activation" else F.gelu(hidden) if self.how == "gelu" else torch.relu(hidden)
         return self.linear2(hidden)
 
@@ -52,6 +56,8 @@ class Block(nn.Module):
             memory = self.norm2(memory)
         mask = None if how == "mask ignored" else mask
         memory_mask = None if how == "padding ignored" else mask if how == "one mask" else memory_mask
+        if how == "own triangle":
+            mask = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
         if how == "inverted":
             mask = mask if mask is None else ~mask
         if how == "padding inverted":
@@ -65,6 +71,10 @@ class Block(nn.Module):
         steps = [(lambda t: own(t, mask=mask), self.norm1), (look, self.norm2), (self._feed, self.norm3)]
         if how == "cross first":
             steps = [(steps[1][0], self.norm1), (steps[0][0], self.norm2), steps[2]]
+        if how == "cross first, own norms":
+            steps = [steps[1], steps[0], steps[2]]
+        if how == "first norm everywhere":
+            steps = [(branch, self.norm1) for branch, _ in steps]
         if how == "feed second":
             steps = [steps[0], (steps[2][0], self.norm2), (steps[1][0], self.norm3)]
         if how == "cross last":
@@ -105,27 +115,30 @@ def _parameters(g: torch.Generator, d: int, d_ff: int) -> dict[str, Tensor]:
 
 
 def _case(g: torch.Generator, label: str, part: str, place: str, batch: int = 2, n: int = 5, m: int = 7, d: int = 12, heads: int = 3,
-          masks: bool = False) -> Case:
+          masks: bool = False, free: bool = False) -> Case:
     parameters = _parameters(g, d, 20)
     real = torch.arange(m) < torch.arange(m - batch + 1, m + 1)[:, None]  # each sentence of another length
     mask = torch.ones(n, n).tril().bool() if masks else None
+    if free:  # a mask for each sentence, and no triangle
+        mask = (torch.rand(batch, n, n, generator=g) < 0.5) | torch.eye(n, dtype=torch.bool)
     return Case(label, {"init": {"d_model": d, "num_heads": heads, "d_ff": 20, "norm_place": place}, "parameters": parameters, "inputs": {
         "x": randn(g, batch, n, d), "memory": randn(g, batch, m, d), "mask": mask, "memory_mask": real[:, None] if masks else None}},
-        part=part, gradients=("x", "memory", *parameters), shape="(batch, n, d_model)")
+        part=part, gradients=("x", "memory") if masks else ("x", "memory", *parameters), shape="(batch, n, d_model)")
 
 
 def _draw(seed: int) -> list[Case]:
     g = generator(seed)
     return [_case(g, "norm after the addition: 5 target and 7 source tokens, d_model = 12, 3 heads, d_ff = 20", "post", "post"),
-            _case(g, "norm inside the branch", "pre", "pre"),
-            _case(g, "norm after, with both masks", "masks", "post", masks=True),
-            _case(g, "norm inside, with both masks", "masks", "pre", masks=True)]
+            _case(g, "norm inside the branch", "pre", "pre")]
 
 
 def _fixed() -> list[Case]:
     g = generator(7)
     return [_case(g, "one target token, one sentence", "post", "post", batch=1, n=1, m=3, d=8, heads=2),
-            _case(g, "one source token", "pre", "pre", batch=1, n=4, m=1, d=6, heads=1)]
+            _case(g, "one source token", "pre", "pre", batch=1, n=4, m=1, d=6, heads=1),
+            _case(g, "norm after, with both masks", "masks", "post", masks=True),
+            _case(g, "norm inside, with both masks", "masks", "pre", masks=True),
+            _case(g, "norm inside, both masks, one of the target for each sentence", "masks", "pre", n=4, masks=True, free=True)]
 
 
 BLOCK = Exercise(
@@ -142,6 +155,14 @@ BLOCK = Exercise(
              "“pre” is the form whose norm stands inside the branch, before its sub-layer."),
         Twin("source before own words", _module("cross first"),
              "The words written so far are read first. What has been learned from them decides what to ask the source."),
+        Twin("the source is asked first", _module("cross first, own norms"),
+             "The look at the source comes second, after the words written so far have been read."),
+        Twin("first norm for every sub-layer", _module("first norm everywhere"),
+             "Each of the three sub-layers has a norm of its own; yours all use the first."),
+        Twin("activation after the second layer", _module("late activation"),
+             "ReLU stands between the two linear layers, not behind them."),
+        Twin("a triangle of your own", _module("own triangle"),
+             "Your self-attention hides the future whether or not it is told to. Which keys are hidden is what the mask says."),
         Twin("feed-forward before the source", _module("feed second"),
              "Both attentions come before the feed-forward layer: the look at the source stands in the middle."),
         Twin("the source comes last", _module("cross last"),

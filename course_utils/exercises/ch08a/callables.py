@@ -16,3 +16,10 @@ def causal_toy(source: Tensor, target: Tensor) -> Tensor:
     table = torch.sin(torch.arange(1.0, VOCAB * VOCAB + 1) ** 1.3).reshape(VOCAB, VOCAB)
     read = torch.cumsum(table[target] / torch.arange(1, target.shape[1] + 1)[:, None] ** 0.5, dim=1)
     return 1.5 * read + table.T[source].mean(dim=1, keepdim=True)
+
+
+@register
+def listening_toy(source: Tensor, target: Tensor) -> Tensor:
+    """Like causal_toy, but of a source (batch, m) of floats, through which a gradient can flow."""
+    words = torch.cos(torch.arange(1.0, VOCAB + 1) * source.mean(1, keepdim=True))  # (batch, vocab)
+    return causal_toy(torch.zeros(len(source), 1, dtype=torch.long), target) + words[:, None]

@@ -51,6 +51,8 @@ def _cross(y: Tensor, memory: Tensor, source: Tensor, w_q: Tensor, w_k: Tensor, 
         weights = torch.softmax(scores.masked_fill(~mask, -1e9), -2)
     elif how == "multiplied":
         weights = torch.softmax(scores * mask, -1)
+    elif how == "scaled late":
+        weights = masked_softmax(query @ key.mT, mask) / math.sqrt(width)
     else:
         weights = masked_softmax(scores, mask)
     output = weights @ (memory if how == "tokens mixed" else value)
@@ -82,6 +84,7 @@ def _fixed() -> list[Case]:
     inner = _args(g, 2, 3, 7, [1, 0])
     inner["source"][1, 2] = 0
     return [Case("one target token, one source token", _args(g, 1, 1, 1, [0]), gradients=EVERYTHING, shape=SHAPE),
+            Case("one sentence, d = 5, d_k = 7, d_v = 3", _args(g, 1, 4, 6, [2], 5, 7, 3), part="padding", shape=SHAPE),
             Case("a pad in the middle", inner, part="padding", gradients=EVERYTHING, shape=SHAPE),
             Case("the second source is all padding", _args(g, 2, 3, 4, [1, 4]), part="empty source", gradients=EVERYTHING, shape=SHAPE)]
 
@@ -110,8 +113,11 @@ CROSS = Exercise(
              "The whole source is known before the first target token is written. Nothing of it lies in the future."),
         Twin("masked after the softmax", partial(_cross, how="masked late"),
              "What is removed after the softmax leaves a gap: the weights no longer sum to 1."),
-        Twin("scores multiplied by the mask", partial(_cross, how="multiplied"),
-             "A product turns the score of a pad into 0, and the exponential of 0 is 1. Which score becomes a weight of 0?"),
+        Twin("pads keep a score of 0", partial(_cross, how="multiplied"),
+             "The score of a pad ends up at 0 or next to it, by a product or by a fill far too small, and the exponential of 0 is 1. Which "
+             "score becomes a weight of 0?"),
+        Twin("scaled after the softmax", partial(_cross, how="scaled late"),
+             "The scores are divided before the softmax. Behind it the weights no longer sum to 1."),
         Twin("an empty source gives the mean", partial(_cross, how="no policy"),
              "Where every source token is a pad, weights and output must be 0, as agreed in chapter 03."),
         Twin("an empty source gives NaN", partial(_cross, how="nan"),

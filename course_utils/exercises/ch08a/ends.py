@@ -32,9 +32,14 @@ class Ends(nn.Module):
             next(iter(how & SCALES), ""), table.shape[1] ** 0.5)
         x = (table[ids] + positions) * scale if "positions" in how else table[ids] * scale + positions
         x = table[ids] * scale if "no positions" in how else x
+        if "entrance cut" in how:
+            x = table.detach()[ids] * scale + positions
+        if "body first" in how:
+            return (self.body(table[ids] * scale) + positions) @ table.T
         hidden = x if "no body" in how else self.body(x)
         hidden = hidden * scale if "end" in how else hidden / scale if "end divided" in how else hidden
         scores = hidden @ (table.detach() if "cut" in how else table).T
+        scores = torch.log_softmax(scores, -1) if "log" in how else scores
         return torch.softmax(scores, -1) if "softmax" in how else scores
 
 
@@ -47,10 +52,10 @@ def _module(*how: str) -> type[nn.Module]:
     return type("TiedEnds", (Ends,), {"__init__": __init__})
 
 
-def _case(g: torch.Generator, label: str, vocab: int, d: int, batch: int, n: int) -> Case:
+def _case(g: torch.Generator, label: str, vocab: int, d: int, batch: int, n: int, largest: int | None = None) -> Case:
     parameters = {"embedding.weight": 0.5 * randn(g, vocab, d), "body.weight": 0.4 * randn(g, d, d), "body.bias": 0.4 * randn(g, d)}
     return Case(label, {"init": {"vocab_size": vocab, "d_model": d}, "parameters": parameters,
-                        "inputs": {"ids": integers(g, 0, vocab, batch, n), "positions": randn(g, n, d)}},
+                        "inputs": {"ids": integers(g, 0, largest or vocab, batch, n), "positions": randn(g, n, d)}},
                 gradients=("positions", *parameters), shape="(batch, n, vocab_size)")
 
 
@@ -63,6 +68,8 @@ def _draw(seed: int) -> list[Case]:
 ENDS = Exercise(
     id="08a.3", title="Find the bugs: shared ends", name="TiedEnds", kind="module", stars=2, minutes=10,
     signature="TiedEnds(vocab_size, d_model)(ids, positions) -> (batch, n, vocab_size)", oracle=_oracle, reference=_module(), draw=_draw,
+    fixed=lambda: [_case(generator(3), "one token, 7 words, d_model = 4", 7, 4, 1, 1),
+                   _case(generator(4), "the last words of 13 do not occur, d_model = 5", 13, 5, 2, 3, largest=6)],
     parts={"values": 3},
     twins=(
         Twin("still the handed-out faults", _module("vocabulary", "positions", "end"),
@@ -78,7 +85,14 @@ ENDS = Exercise(
         Twin("positions still scaled", _module("positions"), "Only the embeddings are multiplied; the positions are added afterwards."),
         Twin("end cut off from learning", _module("cut"),
              "The numbers are right, but no gradient flows through the end of the model: a shared table learns from both ends."),
-        Twin("nothing scaled", _module("unscaled"), "The factor has gone altogether. At the entrance it is needed."),
+        Twin("no factor in the call", _module("unscaled"),
+             "When the model is called, nothing is multiplied by a root. A factor put into the table itself would act at both ends and is "
+             "lost when other weights are loaded, as the check does; it belongs where the rows are looked up."),
+        Twin("look-up cut off from learning", _module("entrance cut"),
+             "The numbers are right, but no gradient flows through the entrance of the model: a shared table learns from both ends."),
+        Twin("positions added behind the body", _module("body first"),
+             "The body reads tokens that know their positions: first the look-up, then the positions, then the body."),
+        Twin("log-softmax at the end", _module("log"), "Scores are asked for; the log-softmax is part of the loss."),
         Twin("multiplied by the width", _module("width"), "The factor is the width itself; the square root has got lost."),
         Twin("divided at the entrance", _module("divided"), "At the entrance the embeddings are multiplied by the root, not divided."),
         Twin("scores divided", _module("end divided"), "The scores are divided by the root. The end takes the table as it is."),

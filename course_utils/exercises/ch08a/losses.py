@@ -9,13 +9,13 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from ...checks.exercise import Case, Exercise, Registered, Twin, generator
+from ...checks.exercise import CALLABLES, Case, Exercise, Registered, Twin, generator
 from ..common import cross_entropy, integers, randn
-from .callables import VOCAB, causal_toy
+from .callables import VOCAB
 
 
 def _loss_oracle(model: Callable, source: Tensor, target: Tensor, pad_id: int) -> tuple[Tensor, Tensor]:
-    model, (batch, n) = causal_toy, target.shape
+    model, (batch, n) = CALLABLES[model.name] if isinstance(model, Registered) else model, target.shape
     losses = torch.zeros(batch, n - 1, dtype=torch.float64)
     count = 0
     for b in range(batch):
@@ -57,6 +57,7 @@ def _loss(model: Callable, source: Tensor, target: Tensor, pad_id: int = 0, how:
     if how == "no eos":
         real = real & (wanted != 2)
     losses = losses if how == "pads count" else losses * real
+    losses = losses.detach() if how == "cut off" else losses
     match how:
         case "mean over all" | "pads count":
             return losses.mean(), losses
@@ -95,7 +96,12 @@ def _draw_loss(seed: int) -> list[Case]:
 
 def _fixed_loss() -> list[Case]:
     g, model = generator(4), Registered("causal_toy")
-    return [Case("a target of begin and end alone", {"model": model, "source": integers(g, 3, VOCAB, 1, 3),
+    begun = torch.tensor([[1, 5, 4, 2], [1, 0, 0, 0], [1, 9, 2, 0]])
+    return [Case("a model whose source is floats", {"model": Registered("listening_toy"), "source": randn(g, 2, 6),
+                                                    "target": _targets(g, [2, 5], 0), "pad_id": 0}, part="padding", gradients=("source",)),
+            Case("one target is begin and pads", {"model": model, "source": integers(g, 3, VOCAB, 3, 5), "target": begun, "pad_id": 0},
+                 part="padding"),
+            Case("a target of begin and end alone", {"model": model, "source": integers(g, 3, VOCAB, 1, 3),
                                                      "target": torch.tensor([[1, 2]]), "pad_id": 0}),
             Case("a target of one token", {"model": model, "source": integers(g, 3, VOCAB, 2, 3), "target": torch.tensor([[1], [1]]),
                                            "pad_id": 0}, part="refusal", rejects=ValueError, mentions=("1",))]
@@ -119,6 +125,8 @@ LOSS = Exercise(
         Twin("shifted the wrong way", partial(_loss, how="wrong way"),
              "Your model predicts the past from the future. The input lacks the last token, the wanted tokens lack the first."),
         Twin("shifted by two", partial(_loss, how="two ahead"), "Input and wanted tokens differ by one place; yours by two."),
+        Twin("losses cut off from learning", partial(_loss, how="cut off"),
+             "The numbers are right, but nobody can train with them: a gradient has to flow back through the losses into the model."),
         Twin("source and target exchanged", partial(_loss, how="swapped"), "The model takes the source first and the target second."),
         Twin("padding counts", partial(_loss, how="pads count"),
              "Where the wanted token is a pad there is nothing to learn: its loss is 0."),
@@ -166,6 +174,11 @@ def _smooth(scores: Tensor, target: Tensor, eps: float = 0.1, how: str = "right"
     match how:
         case "plain":
             return -sure
+        case "eps ignored":
+            eps = 0.1
+        case "a bit added":
+            log_p = (torch.softmax(scores, -1) + 1e-9).log()
+            sure = log_p.gather(-1, target[..., None])[..., 0]
         case "log of softmax":
             log_p = torch.softmax(scores, -1).log()
             sure = log_p.gather(-1, target[..., None])[..., 0]
@@ -209,6 +222,10 @@ def _fixed_smooth() -> list[Case]:
     g = generator(6)
     scores, target = randn(g, 3, 5), torch.tensor([0, 4, 2])
     return [Case("eps = 0 is the plain loss", {"scores": scores, "target": target, "eps": 0.0}, gradients=("scores",), shape="(n,)"),
+            Case("one token without an axis", {"scores": scores[0], "target": target[0], "eps": 0.2}, gradients=("scores",), shape="()"),
+            Case("three axes", {"scores": randn(g, 2, 3, 4, 5), "target": integers(g, 0, 5, 2, 3, 4), "eps": 0.05}, gradients=("scores",),
+                 shape="(2, 3, 4)"),
+            Case("eps = 1.5", {"scores": scores, "target": target, "eps": 1.5}, part="refusal", rejects=ValueError, mentions=("1.5",)),
             Case("scores of size 200", {"scores": 200 * scores, "target": target, "eps": 0.1}, shape="(n,)"),
             Case("eps = 1", {"scores": scores, "target": target, "eps": 1.0}, part="refusal", rejects=ValueError, mentions=("1",)),
             Case("eps = -0.5", {"scores": scores, "target": target, "eps": -0.5}, part="refusal", rejects=ValueError, mentions=("0.5",))]
@@ -242,6 +259,11 @@ SMOOTHING = Exercise(
              "Scores are not log-probabilities yet: a log-softmax over the vocabulary is missing."),
         Twin("softmax along the tokens", partial(_smooth, how="axis"),
              "The probabilities of one token sum to 1 over the vocabulary, the last axis."),
+        Twin("eps argument ignored", partial(_smooth, how="eps ignored"),
+             "A tenth is used whatever the caller asks for. The share is an argument; a tenth is only its default."),
+        Twin("a small number inside the logarithm", partial(_smooth, how="a bit added"),
+             "What you add keeps the logarithm finite and falsifies it where a probability is small. Take softmax and logarithm "
+             "in one step."),
         Twin("sign lost", partial(_smooth, how="sign"), "Every number is negative: a logarithm of a probability wants a minus sign."),
         Twin("bits instead of nats", partial(_smooth, how="bits"), "The logarithm here is the natural one, not that to the base 2."),
         Twin("averaged over the tokens", partial(_smooth, how="mean"), "One number a token is asked for, not their mean."),

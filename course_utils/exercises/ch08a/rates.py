@@ -21,7 +21,11 @@ def _oracle(step: Tensor, d_model: int, warmup: int) -> Tensor:
 def _noam(step: Tensor, d_model: int, warmup: int, how: str = "right") -> Tensor:
     if (step < 1).any():
         raise ValueError(f"step {int(step.min())} is below 1")
-    s = step.float() - (1.0 if how == "from zero" else 0.0)
+    s = step.float() + {"from zero": -1.0, "one ahead": 1.0}.get(how, 0.0)
+    if how == "width of the paper":
+        d_model = 512
+    if how == "warm-up of the paper":
+        warmup = 4000
     up, down = s * warmup**-1.5, s.clamp_min(1e-9)**-0.5
     match how:
         case "no width":
@@ -63,6 +67,9 @@ def _fixed() -> list[Case]:
     return [Case("the paper: d_model = 1024, warmup = 4000", {"step": torch.tensor([4000, 1, 100_000]), "d_model": 1024,
                                                        "warmup": 4000},
                  shape="(steps,)"),
+            Case("a single step, warmup = 1", {"step": torch.tensor([1]), "d_model": 16, "warmup": 1}, shape="(steps,)"),
+            Case("step -3", {"step": torch.tensor([3, 5, -3, 7]), "d_model": 64, "warmup": 5}, part="refusal", rejects=ValueError,
+                 mentions=("-3",)),
             Case("step 0", {"step": torch.tensor([3, 0, 7]), "d_model": 64, "warmup": 5}, part="refusal", rejects=ValueError,
                  mentions=("0",))]
 
@@ -72,6 +79,12 @@ RATES = Exercise(
     signature="noam_rate(step, d_model, warmup) -> (steps,)", oracle=_oracle, reference=_noam, draw=_draw, fixed=_fixed,
     parts={"values": 2, "refusal": 1}, atol=1e-9, forbidden=("course_utils.training.schedules.noam",),
     twins=(
+        Twin("one step ahead", partial(_noam, how="one ahead"),
+             "The first step has the number 1 already; you add one more, and your curve is a step early."),
+        Twin("width written out", partial(_noam, how="width of the paper"),
+             "The width of the paper's base model is used whatever the caller asks for."),
+        Twin("warm-up written out", partial(_noam, how="warm-up of the paper"),
+             "The paper's 4000 steps of warm-up are used whatever the caller asks for."),
         Twin("the larger of the two", partial(_noam, how="max"), "At each step the smaller of the two expressions counts."),
         Twin("width left out", partial(_noam, how="no width"),
              "The rate does not depend on the width in yours: a factor in front is missing."),

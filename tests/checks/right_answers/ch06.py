@@ -12,7 +12,7 @@ def causal_by_tril(n, m=None):
 
 
 def causal_by_loop(n, m=None):
-    m = m or n
+    m = n if m is None else m
     if n > m:
         raise ValueError("cannot take the last " + str(n) + " of " + str(m))
     mask = torch.zeros(n, m, dtype=torch.bool)
@@ -49,7 +49,7 @@ def decoder_by_cut(ids, pad_id=0, n=None):
 
 
 def decoder_by_hiding(ids, pad_id=0, n=None):
-    if ids.ndim < 2:
+    if ids.ndim != 2:
         raise ValueError(f"ids of shape {tuple(ids.shape)}")
     m = ids.shape[1]
     n = m if n is None else n

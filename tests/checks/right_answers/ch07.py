@@ -24,7 +24,7 @@ def layer_norm_rows(x, weight, bias, eps=1e-5):
 
 def normalise_moments(x, kind, groups=2, eps=1e-5):
     batch, tokens, features = x.shape
-    if kind == "group" and features % groups:
+    if kind == "group" and (groups < 1 or features % groups):
         raise ValueError(f"{groups} groups of {features} features")
     equation = {"batch": "btf->f", "layer": "btf->bt", "instance": "btf->bf", "group": "btgf->bg"}.get(kind)
     if equation is None:
@@ -42,7 +42,7 @@ def normalise_permuted(x, kind, groups=2, eps=1e-5):
     batch, tokens, features = x.shape
     if kind not in {"batch", "layer", "instance", "group"}:
         raise ValueError(f"no norm is called {kind}")
-    if kind == "group" and features % groups != 0:
+    if kind == "group" and (groups <= 0 or features % groups != 0):
         raise ValueError(f"cannot cut {features} features into {groups} groups")
 
     def flat(rows):
