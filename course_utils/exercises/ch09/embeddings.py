@@ -53,6 +53,8 @@ class Sum(nn.Module):
                 position = 0 * position
             case "no segment":
                 segment = 0 * segment
+            case "tables exchanged":  # the first rows of each table for the numbers of the other
+                position, segment = self.segment(places.clamp_max(self.segment.num_embeddings - 1)), self.position(segments)
             case "first segment":
                 segment = self.segment.weight[0]
             case "scaled":
@@ -123,6 +125,9 @@ EMBEDDINGS = Exercise(
         Twin("position left out", _module("no position"),
              "Nothing tells the model where a token stands: one of the three tables is unused."),
         Twin("segment left out", _module("no segment"), "Nothing tells the model which text a token belongs to: one table is unused."),
+        Twin("tables of position and segment exchanged", _module("tables exchanged"),
+             "You look places up in the table of the segments and segments in that of the positions. Each number belongs to its own "
+             "table."),
         Twin("every token in segment 0", _module("first segment"), "The segment is looked up for each token from what the caller says."),
         Twin("positions counted from 1", _module("from one"),
              "The first token stands at position 0, the first row of the table. Counted from 1, that row is never used, and the "

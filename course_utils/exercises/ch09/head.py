@@ -35,7 +35,7 @@ class Head(nn.Module):
     def forward(self, hidden: Tensor) -> Tensor:
         how, table = self.how, self.embedding.weight
         x = hidden if "no transform" in how else self.transform(hidden)
-        gelu = {"relu": F.relu, "tanh gelu": lambda t: F.gelu(t, approximate="tanh"), "no gelu": lambda t: t, "tanh": torch.tanh}.get(
+        gelu = {"relu": F.relu, "silu": F.silu, "tanh gelu": lambda t: F.gelu(t, approximate="tanh"), "no gelu": lambda t: t, "tanh": torch.tanh}.get(
             next(iter(how & ACTIVATIONS), ""), F.gelu)
         if "order" in how:
             x = gelu(self.norm(x))
@@ -44,13 +44,13 @@ class Head(nn.Module):
         else:
             x = gelu(x) if "no norm" in how else self.norm(gelu(x))
         x = x + hidden if "residual" in how else x
-        x = x * table.shape[1] ** 0.5 if "scaled" in how else x
+        x = x * table.shape[1] ** 0.5 if "scaled" in how else x / table.shape[1] ** 0.5 if "divided" in how else x
         scores = F.linear(x, self.decoder.weight if "untied" in how else table.detach() if "cut" in how else table)
         scores = scores if "no bias" in how else scores + self.bias
-        return torch.softmax(scores, -1) if "softmax" in how else scores
+        return torch.softmax(scores, -1) if "softmax" in how else torch.log_softmax(scores, -1) if "log" in how else scores
 
 
-ACTIVATIONS = frozenset(("relu", "tanh gelu", "no gelu", "tanh"))
+ACTIVATIONS = frozenset(("relu", "silu", "tanh gelu", "no gelu", "tanh"))
 
 
 def _module(*how: str) -> type[nn.Module]:
@@ -97,6 +97,9 @@ HEAD = Exercise(
         Twin("an output matrix of its own", _module("untied"),
              "The docstring names all the submodules. The scores use the table of the embeddings, the same parameter."),
         Twin("softmax at the end", _module("softmax"), "Logits are asked for; the softmax is part of the loss."),
+        Twin("log-softmax at the end", _module("log"), "Plain logits are asked for; the logarithm of the softmax belongs to the loss."),
+        Twin("SiLU instead of GELU", _module("silu"),
+             "This is the activation of Llama and its relatives. The docstring asks for GELU, which has another curve."),
         Twin("ReLU", _module("relu"), "The activation of this model is GELU, which lets small negative numbers through."),
         Twin("GELU by its approximation", _module("tanh gelu"),
              "This is the approximation with tanh. The exact GELU uses the error function."),
@@ -109,6 +112,8 @@ HEAD = Exercise(
         Twin("hidden state added again", _module("residual"),
              "There is no way around in this head; nothing is added to what the norm returns."),
         Twin("scores times the root of the width", _module("scaled"), "Nothing is multiplied at this end of the model."),
+        Twin("divided by the root of the width", _module("divided"),
+             "That division belongs to the scores of attention. Here the products are taken as they are."),
         Twin("PyTorch's default for the norm", _module("eps"),
              "The small number under the root of the norm is no longer the one in the docstring."),
     ),

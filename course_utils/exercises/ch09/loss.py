@@ -43,6 +43,11 @@ def _loss(hidden: Tensor, labels: Tensor, head: Callable, how: str = "right") ->
         return (picked.sum() / max(len(picked), 1)) + 0 * logits.sum(), logits
     if how == "inverted":
         wanted = wanted.clamp_min(0)
+    if how == "each input alone":
+        parts = [head(row[keep]) for row, keep in zip(hidden, chosen, strict=True)]
+        logits = torch.cat(parts)
+        picked = logits.log_softmax(-1)[torch.arange(len(logits)), labels[chosen]]
+        return -picked.sum() / max(len(picked), 1), logits
     if how == "columns":  # gathers in the order of positions, not of sentences
         rows, wanted = hidden.transpose(0, 1)[chosen.T], labels.T[chosen.T]
     if how == "sorted":
@@ -50,12 +55,17 @@ def _loss(hidden: Tensor, labels: Tensor, head: Callable, how: str = "right") ->
     if how == "first":
         keep = chosen.cumsum(1).eq(1) & chosen
         rows, wanted = hidden[keep], labels[keep]
-    logits = head(rows.detach() if how == "cut" else rows)
+    if how == "picked afterwards":
+        logits = head(hidden.flatten(0, 1))[chosen.flatten()]
+    else:
+        logits = head(rows.detach() if how == "cut" else rows)
     if how == "softmax first":
         logits = torch.softmax(logits, -1)
     scores = torch.softmax(logits, -1) if how == "twice" else logits
     log_p = torch.log_softmax(scores, 0 if how == "axis" else -1) if how != "raw" else scores
     losses = -log_p[torch.arange(len(wanted)), wanted]
+    if how == "loss cut":
+        losses = losses.detach()
     match how:
         case "nan":
             return losses.mean(), logits
@@ -80,13 +90,13 @@ def _loss(hidden: Tensor, labels: Tensor, head: Callable, how: str = "right") ->
     return losses.sum() / max(len(losses), 1), logits
 
 
-def _args(g: torch.Generator, batch: int, n: int, counts: list[int], d: int = 6) -> dict:
+def _args(g: torch.Generator, batch: int, n: int, counts: list[int], d: int = 6, head: str = "toy_head") -> dict:
     labels = torch.full((batch, n), IGNORED)
     for row, count in zip(labels, counts, strict=True):
         row[torch.randperm(n, generator=g)[:count]] = integers(g, 1, VOCAB, count)
     if counts[0]:
         labels[0, (labels[0] != IGNORED).nonzero()[0, 0]] = 0  # an id like any other
-    return {"hidden": randn(g, batch, n, d), "labels": labels, "head": Registered("toy_head")}
+    return {"hidden": randn(g, batch, n, d), "labels": labels, "head": Registered(head)}
 
 
 def _draw(seed: int) -> list[Case]:
@@ -98,6 +108,8 @@ def _draw(seed: int) -> list[Case]:
 def _fixed() -> list[Case]:
     g = generator(9)
     return [Case("a single selected token", _args(g, 1, 4, [1]), gradients=("hidden",), shape="()"),
+            Case("a head that takes the 5 selected tokens alone, in one call", _args(g, 3, 6, [2, 0, 3], 4, "head_for_five"),
+                 gradients=("hidden",), shape="()"),
             Case("nothing is selected", _args(g, 2, 5, [0, 0]), part="nothing selected", shape="()")]
 
 
@@ -112,7 +124,12 @@ LOSS = Exercise(
     forbidden=("course_utils.models.bert.BertForPretraining.loss",),
     twins=(
         _twin("every token goes through the head", "all rows",
-              "Your logits have a row for each token. Pick the hidden states of the selected tokens first, and spare the rest the head."),
+              "You give the head every token. Pick the hidden states of the selected tokens first, and spare the rest the head."),
+        _twin("picked behind the head", "picked afterwards",
+              "The head has worked on every token before you pick. Pick hidden states instead of logits: most tokens can spare the head, "
+              "which is the dearest part."),
+        _twin("the head called for each input", "each input alone",
+              "You call the head once for each input. Collect the selected tokens of the whole batch first, and call it once for all."),
         _twin("id 0 is ignored as well", "zero is ignored", "Zero is an id like any other here; one negative number alone means ignored."),
         _twin("neighbours picked", "shifted",
               "You pick the hidden state beside the selected token. In a masked model each token is asked at its own place, nothing "
@@ -124,6 +141,8 @@ LOSS = Exercise(
         _twin("states and labels in different order", "sorted",
               "Each label must meet the hidden state of its own place; yours meet in another order."),
         _twin("no gradient", "cut", "The numbers are right, but nothing flows back to the hidden states."),
+        _twin("loss without gradient", "loss cut",
+              "The numbers are right, but your loss is cut off from the hidden states. The logits alone cannot train anything."),
         _twin("softmax taken twice", "twice", "The cross-entropy does the softmax itself; you hand it probabilities."),
         _twin("softmax before the cross-entropy", "softmax first",
               "The cross-entropy does the softmax itself; you hand it probabilities, and return them where logits are asked for."),

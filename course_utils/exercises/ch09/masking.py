@@ -48,6 +48,8 @@ def _mask(ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: 
     inputs = ids.masked_fill(masked, 0 if how == "zero" else mask_id)
     inputs = torch.where(random, anything, inputs)
     labels = ids.masked_fill(~selected, IGNORED)
+    if how == "minus one":
+        labels = ids.masked_fill(~selected, -1)
     match how:
         case "labels shown":
             labels = inputs.masked_fill(~selected, IGNORED)
@@ -87,10 +89,11 @@ def _draw(seed: int) -> list[Case]:
 
 def _fixed() -> list[Case]:
     row = lambda *values: torch.tensor([values])  # noqa: E731
-    edges = {"ids": row(2, 7, 8, 9, 10, 3), "special": row(True, False, False, False, False, True), "mask_id": 29,
-             "chance": row(0.0, 0.0, 0.15, 0.1499, 0.149, 0.01), "fate": row(0.5, 0.79, 0.5, 0.8, 0.91, 0.5),
-             "anything": row(30, 31, 32, 33, 34, 35)}
-    quiet = {**edges, "chance": torch.full((1, 6), 0.5)}
+    double = lambda *values: torch.tensor([values], dtype=torch.float64)  # noqa: E731  float32 has no 0.9: the one it has is smaller
+    edges = {"ids": row(2, 7, 8, 9, 10, 11, 3), "special": row(True, False, False, False, False, False, True), "mask_id": 29,
+             "chance": double(0.0, 0.0, 0.15, 0.1499, 0.149, 0.02, 0.01), "fate": double(0.5, 0.79, 0.5, 0.8, 0.91, 0.9, 0.5),
+             "anything": row(30, 31, 32, 33, 34, 36, 35)}
+    quiet = {**edges, "chance": torch.full((1, 7), 0.5)}
     return [Case("numbers at the thresholds; [MASK] has the id 29", edges), Case("nothing is selected", quiet)]
 
 
@@ -136,6 +139,8 @@ MASKING = Exercise(
         _twin("all tokens are asked for", "all asked", "Only selected tokens have a label; all others are to be ignored by the loss."),
         _twin("ignored places have the label 0", "pad label",
               "Zero is an id like any other. The number for places to be ignored is negative and stands in the docstring."),
+        _twin("ignored places have the label -1", "minus one",
+              "The loss skips one particular negative number, and it is not minus one. The docstring names it."),
         _twin("labels at the wrong places", "unselected asked", "Your labels stand where nothing was selected, and nowhere else."),
         _twin("unselected tokens replaced", "replace all",
               "A fate counts for selected tokens only; some of those you replace by random ones were never selected."),

@@ -71,6 +71,8 @@ def _build(first: list[int], second: list[int] | None, max_len: int, how: str = 
         segments = [0] * len(segments)
     if how == "cls is one":
         segments[0] = 1 if len(texts) > 1 else 0
+    if how == "ids exchanged":
+        ids = [{CLS: SEP, SEP: CLS}.get(i, i) for i in ids]
     if how == "cls last":
         ids = [*ids[1:], CLS]
     if how == "cut at the end":
@@ -115,6 +117,8 @@ PAIRS = Exercise(
         Twin("no [CLS]", partial(_build, how="no cls"), "The first token is always the classification token."),
         Twin("[CLS] at the end", partial(_build, how="cls last"),
              "The classification token stands first; some later models put it last, BERT does not."),
+        Twin("[CLS] and [SEP] exchanged", partial(_build, how="ids exchanged"),
+             "The ids of the two special tokens have changed places. The docstring says which is which."),
         Twin("[CLS] before each text", partial(_build, how="cls twice"), "There is a single classification token, in front of everything."),
         Twin("[CLS] in the second segment", partial(_build, how="cls is one"), "The classification token belongs to the first segment."),
         Twin("segments counted from 1", partial(_build, how="from one"), "The table of segments has two rows, 0 and 1; yours are 1 and 2."),

@@ -36,6 +36,8 @@ def _split(word: str, vocabulary: Collection[str], how: str = "right") -> list[s
         raise ValueError("the word is empty")
     if how == "lower":
         word = word.lower()
+    if how == "long words" and len(word) > 20:
+        return [UNKNOWN]
     if how == "whole or letters":
         return [word] if word in vocabulary else _split(word, [p for p in vocabulary if len(p.removeprefix("##")) == 1])
     pieces: list[str] = []
@@ -78,6 +80,8 @@ def _split(word: str, vocabulary: Collection[str], how: str = "right") -> list[s
             return pieces
     if how == "from the end":
         return _from_the_end(word, vocabulary)
+    if how == "anywhere":
+        return _anywhere(word, 0, len(word), vocabulary) or [UNKNOWN]
     if how == "fewest":
         return _fewest(word, vocabulary)
     return pieces
@@ -94,6 +98,19 @@ def _from_the_end(word: str, vocabulary: Collection[str]) -> list[str]:
         else:
             return [UNKNOWN]
     return pieces
+
+
+def _anywhere(word: str, start: int, stop: int, vocabulary: Collection[str]) -> list[str] | None:
+    """The longest piece of the whole rest first, then what is left of it and right of it."""
+    if start == stop:
+        return []
+    for length in range(stop - start, 0, -1):
+        for i in range(start, stop - length + 1):
+            piece = ("##" if i else "") + word[i:i + length]
+            if piece in vocabulary:
+                left, right = _anywhere(word, start, i, vocabulary), _anywhere(word, i + length, stop, vocabulary)
+                return None if left is None or right is None else [*left, piece, *right]
+    return None
 
 
 def _fewest(word: str, vocabulary: Collection[str]) -> list[str]:
@@ -139,6 +156,9 @@ def _fixed() -> list[Case]:
         Case("longest first, though two pieces would do", {"word": "abcde", "vocabulary": ["ab", "abc", "##cde", "##d", "##e"]}),
         Case("four pieces from the left, though three would do",
              {"word": "abcdefgh", "vocabulary": ["abc", "##defg", "##h", "abcd", "##e", "##f", "##gh"]}),
+        Case("a longer piece further right has to wait", {"word": "abcdefg", "vocabulary": ["a", "ab", "##bcdef", "##cd", "##ef", "##g"]}),
+        Case("a word of 24 letters", {"word": "abcd" * 6, "vocabulary": ["a", "ab", "##cd", "##ab", "##dab", "##cda"]}),
+        Case("a word of 132 letters", {"word": "ha" * 66, "vocabulary": ["h", "ha", "##ha", "##hahaha", "##a"]}),
         Case("capitals are other letters", {"word": "Ab", "vocabulary": ["a", "ab", "A", "##b"]}),
         Case("a letter that occurs only inside words", {"word": "d", "vocabulary": GREEDY}, part="unknown"),
         Case("one letter", {"word": "a", "vocabulary": GREEDY}),
@@ -175,6 +195,11 @@ PIECES = Exercise(
              "A letter that is not in the vocabulary has no id. The word as a whole becomes unknown."),
         Twin("matched from the end", partial(_split, how="from the end"),
              "You look for the longest ending first. The rule works from left to right, and the results differ."),
+        Twin("the longest piece anywhere", partial(_split, how="anywhere"),
+             "You begin with the longest piece wherever it stands in the word. The rule works from left to right: the first piece is chosen "
+             "before anything behind it."),
+        Twin("long words given up", partial(_split, how="long words"),
+             "You call a word unknown because it is long. Only a place at which nothing fits makes a word unknown."),
         Twin("the fewest pieces", partial(_split, how="fewest"),
              "You look for the best split of all. WordPiece is greedy: it takes the longest piece and never comes back."),
         Twin("only the first piece", partial(_split, how="first only"),

@@ -88,7 +88,10 @@ WEIGHTS = Exercise(
 
 def _oracle(init: dict, parameters: dict, inputs: dict, mode: str = "train") -> Tensor:
     p, hidden = parameters, inputs["hidden"]
-    kept = 0.0 if init["dropout"] == 1 and mode == "train" else 1.0  # the cases drop nothing or everything
+    rate = init["dropout"] if mode == "train" else 0.0
+    kept = torch.tensor(0.0 if rate > 0.9 else 1.0)  # the cases drop nothing or everything ...
+    if rate == 0.5:  # ... or half: rows of one number, which is there, doubled, or not
+        kept = 2.0 * (torch.arange(len(hidden)) % 2)[:, None]
     first = torch.einsum("bd,ed->be", hidden.select(1, 0), p["pooler.weight"]) + p["pooler.bias"]
     return torch.einsum("bd,ed->be", kept * torch.tanh(first), p["output.weight"]) + p["output.bias"]
 
@@ -105,6 +108,8 @@ class Head(nn.Module):
         chosen = next(iter(self.how & {"before", "after", "never"}), "between")
         if chosen != place:
             return x
+        if "not scaled" in self.how:
+            return x * (torch.rand_like(x) >= self.rate) if self.training else x
         return F.dropout(x, self.rate, not self.training if "turned round" in self.how else self.training or "always" in self.how)
 
     def forward(self, hidden: Tensor) -> Tensor:
@@ -140,20 +145,34 @@ def _case(g: torch.Generator, label: str, part: str, dropout: float, mode: str, 
     args = {"init": {"d_model": d, "num_labels": labels, "dropout": dropout}, "parameters": parameters,
             "inputs": {"hidden": randn(batch, n, d)}}
     return Case(label, args | ({"mode": mode} if mode == "eval" else {}), part=part, shape="(batch, num_labels)",
-                gradients=("hidden", *parameters) if dropout < 1 else ())
+                gradients=("hidden", *parameters) if dropout == 0 else ())
 
 
 def _draw(seed: int) -> list[Case]:
     g = generator(seed)
     return [_case(g, "no dropout: 4 sentences of 6 tokens, d_model = 5, 3 labels", "values", 0.0, "train"),
             _case(g, "evaluation mode, where dropout = 1 drops nothing", "evaluation", 1.0, "eval", batch=3, n=7, d=4, labels=2),
-            _case(g, "training mode, a dropout of 1 drops everything", "dropout", 1.0, "train", batch=2, n=3, d=6, labels=4)]
+            _case(g, "training mode, a dropout of 0.9999999 drops everything", "dropout", 0.9999999, "train", batch=2, n=3, d=6, labels=4)]
+
+
+def _fixed() -> list[Case]:
+    case = _case(generator(4), "training mode, a dropout of 0.5, 64 times the same sentence, one feature", "dropout", 0.5, "train", batch=1,
+                 n=3, d=1, labels=1)
+    case.args["parameters"]["output.weight"] += 1
+    case.args["inputs"]["hidden"] = (0.5 + case.args["inputs"]["hidden"].abs()).repeat(64, 1, 1)
+    return [case]
+
+
+def _range(scores: Tensor) -> Tensor:
+    """The smallest and the largest score of the 64 rows that chance has changed; other scores as they are."""
+    return torch.cat([scores.amin(0), scores.amax(0)]) if scores.shape == (64, 1) else scores
 
 
 CLASSIFIER = Exercise(
     id="10.2", title="Find the bugs: a classifier", name="Classifier", kind="module", stars=2, minutes=10,
     signature="Classifier(d_model, num_labels, dropout)(hidden) -> (batch, num_labels)", oracle=_oracle, reference=_module(),
-    draw=_draw, parts={"values": 2, "evaluation": 1, "dropout": 1},
+    draw=_draw, fixed=_fixed, parts={"values": 2, "evaluation": 1, "dropout": 1}, raw=_range,
+    compared="where numbers are dropped by chance, the smallest and the largest score are compared",
     twins=(
         Twin("still the handed-out faults", _module("last", "always", "softmax"),
              "Compare three things with the docstring: which token is read, when numbers are dropped, and what is returned.",
@@ -182,6 +201,9 @@ CLASSIFIER = Exercise(
         Twin("dropout before the pooler", _module("before"), "Dropout stands between the pooler and the output layer."),
         Twin("dropout the wrong way round", _module("turned round"),
              "You drop in evaluation and keep everything in training; it has to be the other way round."),
+        Twin("kept numbers not enlarged", _module("not scaled"),
+             "What is kept has to make up for what is dropped: in training it is divided by the share that stays, so that the mean is the "
+             "same as in evaluation."),
         Twin("dropout removed", _module("never"), "In training nothing is dropped any more. Only evaluation goes without dropout."),
         Twin("only the token repaired", _module("always", "softmax"),
              "The first token is read now. Look at the mode in which numbers are dropped, and at what is returned."),

@@ -44,6 +44,10 @@ def _spans(tags: list[str], how: str) -> list[tuple]:
         elif tag[0] == "I" and found and found[-1][2] == i - 1 and (how == "kinds run on" or found[-1][0] == tag[2:]) or (
                 how == "loose" and tag != "O"):
             found[-1][2] = i
+    if how == "first letter":
+        found = [[kind[:1], a, b] for kind, a, b in found]
+    if how == "one word lost":
+        found = [span for span in found if span[2] > span[1]]
     if how == "end lost":
         found = [span for span in found if span[2] < len(tags) - 1]
     return [(kind, a) if how == "starts" else (a, b) if how == "no kind" else (kind, b) if how == "ends"
@@ -51,6 +55,9 @@ def _spans(tags: list[str], how: str) -> list[tuple]:
 
 
 def _score(wanted: list[list[str]], guessed: list[list[str]], how: str = "right") -> tuple[float, float, float]:
+    if how == "full marks for nothing" and all(tag == "O" for sentence in wanted + guessed for tag in sentence):
+        return 1.0, 1.0, 1.0
+
     def ratio(a: float, b: float) -> float:
         return a / b if b else 1.0 if how == "one" else 0.0
 
@@ -131,6 +138,12 @@ def _fixed_score() -> list[Case]:
                  ["O B-PER", "I-PER O B-LOC"]),
             case("the kind changes inside", "borders", ["B-PER B-LOC I-LOC O", "B-ORG I-ORG O O"],
                  ["B-PER I-LOC I-LOC O", "B-ORG I-PER O O"]),
+            case("kinds with the same first letter", "borders", ["B-LOC O B-PER I-PER", "O B-ORG"], ["B-LAW O B-PERCENT I-PERCENT", "O B-ORG"]),
+            case("the kind changes to one with the same first letter", "borders", ["B-LOC B-LAW I-LAW O", "B-LOC I-LOC"],
+                 ["B-LOC I-LAW I-LAW O", "B-LOC I-LOC"]),
+            case("names of one word", "values", ["B-PER O B-LOC O B-ORG", "B-LOC"], ["B-PER O O B-LOC B-ORG", "B-LOC"]),
+            case("an empty sentence among others", "nothing", ["", "O B-PER", ""], ["", "O B-PER", ""]),
+            case("no name is guessed, and one of two sentences has none", "nothing", ["O B-PER", "O O O"], ["O O", "O O O"]),
             case("a guess one word too long", "borders", ["B-PER I-PER O", "O B-LOC O O"], ["B-PER I-PER I-PER", "O B-LOC O O"]),
             case("no name is guessed", "nothing", ["O B-PER O"], ["O O O"]),
             case("there is no name", "nothing", ["O O"], ["B-LOC O"]), case("no name anywhere", "nothing", ["O O O"], ["O O O"])]
@@ -178,6 +191,12 @@ SCORES = Exercise(
              "F1 of two equal numbers is that number itself; yours is half of it. Look at the harmonic mean again."),
         Twin("in per cent", partial(_score, how="percent"), "Shares are asked for, numbers from 0 to 1, not from 0 to 100."),
         Twin("product of the two", partial(_score, how="product"), "F1 is a mean of the two and lies between them; a product does not."),
+        Twin("full marks for no name at all", partial(_score, how="full marks for nothing"),
+             "Where nothing is wanted and nothing guessed you give full marks. The docstring asks for 0 wherever nothing can be divided."),
+        Twin("kinds known by their first letter", partial(_score, how="first letter"),
+             "You read a single letter of the kind. Everything behind the dash is its name: LOC and LAW begin alike."),
+        Twin("names of one word lost", partial(_score, how="one word lost"),
+             "A name may be a single word, which no inside tag follows. Yours are lost."),
         Twin("one without names", partial(_score, how="one"), "Where nothing can be divided the docstring asks for 0, not for full marks."),
     ),
 )

@@ -57,6 +57,8 @@ def _pool(hidden: Tensor, mask: Tensor, how: str = "right") -> Tensor:
             return ((hidden * weight).sum(1) / weight.sum(1)).nan_to_num(0.0)
         case "unit":
             return torch.nn.functional.normalize((hidden * weight).sum(1), dim=-1)
+        case "softmax":
+            return (hidden * mask.to(hidden.dtype).softmax(1)[..., None]).sum(1) * mask.any(1, keepdim=True)
         case "features":
             return (hidden * weight).mean(-1)
         case "no grad":
@@ -98,6 +100,8 @@ POOL = Exercise(
         Twin("first sentence's mask for all", partial(_pool, how="first mask"),
              "Every sentence has a mask of its own; keep the batch axis."),
         Twin("sum instead of mean", partial(_pool, how="sum"), "Long sentences get long vectors in yours: divide by the number of tokens."),
+        Twin("softmax of the mask", partial(_pool, how="softmax"),
+             "A softmax of ones and zeros leaves every pad a weight. Multiply by the mask itself and divide by its sum."),
         Twin("divided by the root", partial(_pool, how="root"), "The number of tokens itself is the divisor, not its square root."),
         Twin("divided by one too many", partial(_pool, how="plus one"),
              "One is added to every count. Only a sentence without tokens needs protection."),

@@ -51,6 +51,8 @@ def _span(start: Tensor, end: Tensor, longest: int, how: str = "right") -> tuple
             allowed = ahead >= 0
         case "both ways":
             allowed = ahead.abs() < longest
+        case "no lower":
+            allowed = ahead < longest
         case "backwards":
             allowed = (ahead <= 0) & (ahead > -longest)
         case "single":
@@ -58,6 +60,9 @@ def _span(start: Tensor, end: Tensor, longest: int, how: str = "right") -> tuple
         case "inner only":
             allowed = allowed & (torch.arange(n) > 0)[:, None] if n > 1 else allowed
     scores = start[:, None] + end
+    if how == "thousand":
+        i, j = divmod(int(scores.masked_fill(~allowed, -1e3).argmax()), n)
+        return i, j, float(scores.masked_fill(~allowed, -1e3)[i, j])
     if how == "product":
         scores = start[:, None] * end
     if how == "probabilities":
@@ -101,6 +106,13 @@ def _fixed_span() -> list[Case]:
             case("the very first token", "values", [6.0, 1.0, -1.0, 0.0], [1.5, 2.0, 0.2, -1.0], 2),
             case("just short enough", "longest", [4.0, 0.5, 0.4, 0.2, 0.3], [0.3, 0.2, 3.0, 0.0, 9.0], 3),
             case("two exponentials against one", "values", [3.0, 2.6, -4.0, -4.0], [-4.0, -4.0, 2.6, 3.1], 4),
+            case("a good start far behind a good end", "longest", [5.0, 0.1, 0.0, 0.2, 0.0, 4.0, 0.3, 0.0, 0.1],
+                 [0.2, 0.5, 4.0, 0.1, 0.0, 0.1, 0.3, 0.0, 5.0], 2),
+            case("start and end exchanged would be best", "values", [0.1, 0.4, 3.0, 6.0], [5.0, 4.5, 0.3, 0.2], 4),
+            case("scores of about -40,000", "values", [-40_000.0, -39_000.0, -41_000.0], [-40_500.0, -42_000.0, -43_000.0], 3),
+            case("scores of about -40,000, at most 1", "longest", [-40_000.0, -39_000.0, -41_000.0], [-40_500.0, -44_000.0, -43_000.0], 1),
+            Case("longest = -3", {"start": torch.zeros(3), "end": torch.ones(3), "longest": -3}, part="refusal", rejects=ValueError,
+                 mentions=("-3",)),
             Case("longest = 0", {"start": torch.zeros(3), "end": torch.zeros(3), "longest": 0}, part="refusal", rejects=ValueError,
                  mentions=("0",))]
 
@@ -128,6 +140,10 @@ SPAN = Exercise(
         Twin("longest ignored", partial(_span, how="no limit"), "Spans longer than permitted win in yours: the argument has no effect."),
         Twin("the end may come first", partial(_span, how="both ways"),
              "Your limit holds in both directions; the end must not precede the start."),
+        Twin("end before start permitted", partial(_span, how="no lower"),
+             "You forbid spans that are too long, but not those that end before they start. The limit has two sides."),
+        Twin("forbidden pairs at minus a thousand", partial(_span, how="thousand"),
+             "A score may be lower than the number you give to forbidden pairs, and then these win. Only one number loses to all others."),
         Twin("only backwards", partial(_span, how="backwards"),
              "Your permitted pairs have the end before the start: the comparison is turned round."),
         Twin("forbidden pairs multiplied away", partial(_span, how="zeroed"),

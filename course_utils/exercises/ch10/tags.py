@@ -28,6 +28,8 @@ def _labels(words: list[int | None], labels: list[int], length: int, how: str = 
         raise ValueError(f"a piece belongs to word {most}, but there are {len(labels)} labels")
     fill = {"minus one": -1, "pads are O": 0, "rest of all O": 0}.get(how, SKIP)
     out = []
+    if how == "none is word 0":
+        words = [word or 0 for word in words]
     for i, word in enumerate(words):
         before, after = words[i - 1] if i else None, words[i + 1] if i + 1 < len(words) else None
         first, last = word != before, word != after
@@ -50,7 +52,8 @@ def _labels(words: list[int | None], labels: list[int], length: int, how: str = 
         elif how == "piece number":
             out.append(labels[(i - 1) % len(labels)] if first else SKIP)
         else:
-            first = first and (word > 0 or how != "word 0 lost")
+            first = first and (word > 0 or how != "word 0 lost") and (labels[word] != 0 or how != "label 0 skipped")
+            first = first and (i > 0 or how != "nothing in front")
             out.append(labels[word] if first else fill if how in ("minus one", "rest of all O") else SKIP)
     match how:
         case "shifted":
@@ -95,6 +98,10 @@ def _draw_labels(seed: int) -> list[Case]:
 
 def _fixed_labels() -> list[Case]:
     return [Case("one word of one piece", {"words": [None, 0, None], "labels": [3], "length": 3}, shape="(length,)"),
+            Case("no [CLS]: the first piece begins a word", {"words": [0, 0, 1, 2, 2, None], "labels": [5, 1, 3], "length": 7},
+                 shape="(length,)"),
+            Case("the same label twice, and O in the middle", {"words": [None, 0, 1, 1, 2, 3, None], "labels": [3, 0, 3, 3], "length": 7},
+                 shape="(length,)"),
             Case("the last words were cut off", {"words": [None, 0, 0, 1, None], "labels": [1, 2, 0, 5], "length": 5}, shape="(length,)"),
             Case("a word without any piece", {"words": [None, 0, 2, 2, 3, None], "labels": [3, 5, 1, 2], "length": 6}, shape="(length,)"),
             Case("more pieces than length", {"words": [None, 0, 1, 1, None], "labels": [1, 0], "length": 4}, part="refusal",
@@ -134,6 +141,12 @@ LABELS = Exercise(
         Twin("first word lost", partial(_labels, how="word 0 lost"),
              "Word 0 got no label. Its number counts as false in Python, as None does, and what stands before it is None: test for "
              "None itself."),
+        Twin("first piece of all lost", partial(_labels, how="nothing in front"),
+             "A sentence may begin without the class token. Its very first piece begins a word like any other."),
+        Twin("label 0 skipped", partial(_labels, how="label 0 skipped"),
+             "The label 0 means O, and O is learned like every other tag. Zero counts as false in Python."),
+        Twin("special tokens read as word 0", partial(_labels, how="none is word 0"),
+             "None has become word 0 in yours, so the special tokens belong to the first word. They belong to none."),
         Twin("number of the word instead of its label", partial(_labels, how="number"),
              "The numbers say which word a piece belongs to. With such a number look up the label."),
         Twin("labels dealt out in turn", partial(_labels, how="in turn"),

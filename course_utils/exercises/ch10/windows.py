@@ -35,6 +35,8 @@ def _windows(passage: Tensor, room: int, stride: int, answer: list[int], how: st
             starts = starts[starts + room <= n] if n >= room else starts
         case "too many":
             starts = torch.arange(0, n, step)
+        case "one piece left":
+            starts = starts[starts + room - step + 1 < n] if n > room + 1 else starts[:1]
         case "one more":
             starts = torch.arange(1 + max(0, (n - room) // step + 1)) * step
         case "last pulled back":
@@ -97,6 +99,8 @@ def _fixed_windows() -> list[Case]:
                     shape="(windows, room)", **more)
 
     return [case("a passage that fits", "windows", 5, 7, 3, [1, 2]), case("exactly full", "windows", 14, 6, 4, [12, 13]),
+            case("one piece is left over", "windows", 15, 6, 4, [1, 2]), case("one piece more than room", "windows", 7, 6, 2, [5, 6]),
+            case("stride 1", "windows", 6, 4, 1, [2, 4]), case("room for one piece", "answer", 3, 1, 1, [1, 1]),
             case("a passage that fills the room", "windows", 7, 7, 2, [0, 6]),
             case("an answer that two windows cut in two", "answer", 20, 6, 6, [4, 7]),
             case("an answer at the first place of a window", "answer", 15, 6, 3, [3, 4]),
@@ -116,6 +120,8 @@ WINDOWS = Exercise(
         Twin("no overlap", partial(_windows, how="no overlap"), "Your windows stand side by side; they start a stride apart."),
         Twin("the rest is dropped", partial(_windows, how="last missing"),
              "The end of the passage stands in no window: the last one may be shorter and is padded."),
+        Twin("last single piece left out", partial(_windows, how="one piece left"),
+             "When exactly one piece is left over, no window of yours holds it. It needs a window as well, most of it padding."),
         Twin("windows behind the end", partial(_windows, how="too many"),
              "Once a window reaches the end of the passage, further ones bring nothing new."),
         Twin("one more window behind a full one", partial(_windows, how="one more"),

@@ -36,3 +36,11 @@ def bending_block(x: Tensor) -> Tensor:
 def causal_logits(ids: Tensor) -> Tensor:
     """Logits ``(batch, n, 29)`` for the token after each position of ids ``(batch, n)``, from the ids up to it."""
     return causal_reader(ids) @ torch.sin(torch.arange(1.0, VOCAB * WIDTH + 1) ** 1.3).reshape(WIDTH, VOCAB)
+
+
+@register
+def trained_reader(ids: Tensor) -> Tensor:
+    """As ``causal_reader``; refuses to be called where gradients are switched off, because its body is to be trained."""
+    if not torch.is_grad_enabled():
+        raise ValueError("read was called with gradients switched off, so the model behind it could not be trained")
+    return causal_reader(ids)

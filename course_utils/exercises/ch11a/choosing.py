@@ -65,6 +65,12 @@ def _choose(logits: Tensor, temperature: float = 1.0, top_k: int | None = None, 
         before = ordered.cumsum(-1) - ordered
         drop = before >= top_p
         match how:
+            case "before or at":
+                drop = before > top_p
+            case "below only":
+                drop = ordered.cumsum(-1) >= top_p
+            case "min-p":
+                drop = ordered < top_p * ordered[:, :1]
             case "crossing dropped":
                 drop = ordered.cumsum(-1) > top_p
                 drop[:, 0] = False
@@ -110,9 +116,19 @@ def _draw(seed: int) -> list[Case]:
 
 def _fixed() -> list[Case]:
     logits = torch.tensor([[2.0, -1.0, 0.5, 1.2], [-3.0, -0.5, -2.0, -0.7]])
-    return [Case("top-k 1: all on the largest", {"logits": logits, "top_k": 1}, part="top-k", shape="(batch, vocab)"),
+    half = torch.tensor([[0.0, math.log(2), 0.0, -300.0], [math.log(2), -300.0, 0.0, 0.0]])
+    wide = torch.tensor([[120.0, -90.0, 119.0, 30.0, 118.5], [-150.0, -151.0, -149.5, -90.0, -90.5], [3.0, 260.0, -4.0, 0.0, 1.0]])
+    return [Case("top-p 0.5 of 0.25, 0.5, 0.25", {"logits": half, "top_p": 0.5}, part="top-p", shape="(batch, vocab)"),
+            Case("logits in the hundreds", {"logits": wide}, part="temperature", shape="(batch, vocab)"),
+            Case("logits in the hundreds, top-k 3, top-p 0.8", {"logits": wide, "top_k": 3, "top_p": 0.8, "temperature": 0.8},
+                 part="all together", shape="(batch, vocab)"),
+            Case("one row", {"logits": logits[1:], "temperature": 0.6, "top_k": 3}, part="top-k", shape="(batch, vocab)"),
+            Case("top_k = 0 at temperature 0", {"logits": logits, "temperature": 0.0, "top_k": 0}, part="refusal", rejects=ValueError,
+                 mentions=("0",)),
+            Case("top_p = -0.2", {"logits": logits, "top_p": -0.2}, part="refusal", rejects=ValueError, mentions=("-0.2",)),
+            Case("top-k 1: all on the largest", {"logits": logits, "top_k": 1}, part="top-k", shape="(batch, vocab)"),
             Case("top-k 9 of 4 tokens", {"logits": logits, "top_k": 9}, part="top-k", shape="(batch, vocab)"),
-            Case("top-p 1 changes nothing", {"logits": logits, "top_p": 1.0}, part="top-p", shape="(batch, vocab)"),
+            Case("top-p 1 changes nothing", {"logits": half, "top_p": 1.0}, part="top-p", shape="(batch, vocab)"),
             Case("a tiny top-p keeps one token", {"logits": logits, "top_p": 0.01}, part="top-p", shape="(batch, vocab)"),
             Case("nothing set", {"logits": logits}, part="temperature", shape="(batch, vocab)"),
             *(Case(f"{name} = {value}", {"logits": logits, name: value}, part="refusal", rejects=ValueError, mentions=(str(value),))
@@ -153,6 +169,13 @@ CHOOSING = Exercise(
         Twin("top-p not applied", partial(_choose, how="no top-p"), "The argument top-p has no effect in your function."),
         Twin("token that reaches the share dropped", partial(_choose, how="crossing dropped"),
              "The kept tokens hold less than the share. The one with which it is reached belongs to them."),
+        Twin("one more where the share is met exactly", partial(_choose, how="before or at"),
+             "When the tokens kept so far hold exactly the share, the set is complete: at least means that equal is enough."),
+        Twin("nothing left of a small share", partial(_choose, how="below only"),
+             "You keep tokens as long as the sum stays below the share. The one with which it is reached belongs to them, and if it is the "
+             "very first, nothing is left of yours."),
+        Twin("min-p instead of top-p", partial(_choose, how="min-p"),
+             "You compare each token with the most probable one, which is another method, min-p. Top-p adds up."),
         Twin("one token beyond the share", partial(_choose, how="one further"),
              "The kept tokens reached the share without the last one. Compare with the sum of those before each token."),
         Twin("summed in the order of the vocabulary", partial(_choose, how="unsorted"),

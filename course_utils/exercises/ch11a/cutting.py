@@ -60,7 +60,7 @@ def _apply(word: str, merges: list[str], how: str = "right") -> list[str]:
             case "rightmost":
                 pair = present[-1]
             case "biggest":
-                pair = max(present, key=lambda p: (len(p[0] + p[1]), -ranks[p]))
+                pair = max(present, key=lambda p: len(p[0] + p[1]))
             case "learned anew":
                 pair = max(present, key=lambda p: (present.count(p), -ranks[p]))
             case "sorted":
@@ -94,6 +94,12 @@ def _fixed_apply() -> list[Case]:
     cases = [Case(f"{word!r}, merges {', '.join(merges)}", {"word": word, "merges": merges}, part=part) for word, part in (
         ("abcdd", "values"), ("bcabc", "values"), ("cdd", "values"), ("ddd", "edges"), ("ddddabc", "edges"), ("", "edges"), ("z", "edges"),
         ("xyz", "edges"))]
+    def more(label: str, word: str, merges: list[str], part: str = "values") -> Case:
+        return Case(label, {"word": word, "merges": merges}, part=part)
+
+    cases += [more("'abcdd' once more, with other merges", "abcdd", ["d d", "b c"]),
+              more("a long pair further right", "abdabab", ["a b", "d ab", "ab ab"]),
+              more("capitals are other letters", "aBab", ["a B", "aB a"], "edges")]
     return [*cases, Case("'slowest' with merges learned from low, lower, newest …", {"word": "slowest", "merges": english}),
             Case("no merges", {"word": "abc", "merges": []}, part="edges"),
             Case("a symbol that ends like another one begins", {"word": "babab", "merges": ["b a", "ba b"]}, part="edges"),

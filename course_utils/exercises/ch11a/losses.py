@@ -26,6 +26,8 @@ def _loss(logits: Tensor, ids: Tensor, lengths: Tensor, axis: int = -1, shift: s
     if form == "twice":
         log_p = logits.softmax(-1).log_softmax(-1)
     given, wanted, place = log_p[:, :-1], ids[:, 1:], torch.arange(1, n)
+    if form == "axis of the rest":
+        given = logits[:, :-1].log_softmax(1)
     match shift:
         case "none":
             given, wanted, place = log_p, ids, torch.arange(n)
@@ -37,6 +39,8 @@ def _loss(logits: Tensor, ids: Tensor, lengths: Tensor, axis: int = -1, shift: s
             given, wanted, place = log_p, ids.roll(-1, 1), torch.arange(n)
     picked = -given.gather(-1, wanted[..., None])[..., 0]
     real = place < lengths[:, None]
+    if rows == "first length":
+        real = place < lengths[:1, None].expand(len(ids), 1)
     if pads == "one more":
         real = place <= lengths[:, None]
     if pads == "one less":
@@ -101,6 +105,13 @@ BUG = Exercise(
              "Row t has read token t. It should be compared with the token after it."),
         Twin("softmax over the positions", partial(_loss, axis=1),
              "The probabilities of one position sum to 1 over the vocabulary, the last axis."),
+        Twin("softmax over the positions but the last", partial(_loss, form="axis of the rest"),
+             "You leave the last row out, and rightly so. But the softmax still runs over the positions; probabilities of one position sum "
+             "to 1 over the vocabulary."),
+        Twin("only the shift mended, last row left out", partial(_loss, form="axis of the rest", pads="divided"),
+             "The right tokens are compared now. Over which axis should probabilities sum to 1, and how many losses does the mean count?"),
+        Twin("first row's length for all", partial(_loss, rows="first length"),
+             "Every row has a length of its own. You use the first row's for all."),
         Twin("softmax over the batch", partial(_loss, axis=0),
              "Your sentences compete with each other. The probabilities of one position sum to 1 over the vocabulary, the last axis."),
         Twin("divided by all places", partial(_loss, pads="divided"),

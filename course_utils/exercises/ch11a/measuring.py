@@ -52,6 +52,9 @@ def _bits(logits_of: Callable, ids: Tensor, size: int, stride: int, characters: 
             known[1:] = True
         case _:
             known[1:, :size - stride] = True
+    if how == "from the end":  # as many of the last places as a stride has, also where the last window is short
+        for row, length in enumerate((targets != IGNORED).sum(1).tolist()):
+            known[row] = torch.arange(size) < (0 if row == 0 else max(0, length - stride))
     targets = targets.masked_fill(known, IGNORED)
     real = targets != IGNORED
     if how == "filling scored":
@@ -101,12 +104,12 @@ def _case(g: torch.Generator, n: int, size: int, stride: int, characters: int, p
 def _draw(seed: int) -> list[Case]:
     g = generator(seed)
     return [_case(g, 13, 4, 4, 31, "side by side"), _case(g, 16, 6, 6, 47, "a short window"), _case(g, 14, 5, 2, 37, "overlapping"),
-            _case(g, 17, 7, 3, 41, "overlapping")]
+            _case(g, 18, 7, 3, 41, "overlapping"), _case(g, 17, 5, 3, 29, "overlapping")]
 
 
 def _fixed() -> list[Case]:
     g = generator(6)
-    return [_case(g, 4, 9, 3, 10, "edges"), _case(g, 2, 5, 5, 3, "edges"), _case(g, 9, 4, 1, 25, "edges")]
+    return [_case(g, 16, 7, 5, 30, "overlapping"), _case(g, 4, 9, 3, 10, "edges"), _case(g, 2, 5, 5, 3, "edges"), _case(g, 9, 4, 1, 25, "edges")]
 
 
 BITS = Exercise(
@@ -146,6 +149,9 @@ BITS = Exercise(
              "In the first window nothing has been scored before, so all its targets count. Yours are cut in every window."),
         Twin("least context kept", partial(_bits, how="least context"),
              "You score the beginning of each window, where the model has read least. The end is what is new in it."),
+        Twin("a short window counted from its end", partial(_bits, how="from the end"),
+             "You score the last places of each window, as many as a stride has. A short window overlaps by as much as the others, so fewer "
+             "of its places are new."),
         Twin("one token scored twice a window", partial(_bits, how="one more"),
              "The last target of a window is counted again in the next: your cut is one place too early."),
         Twin("one token lost a window", partial(_bits, how="one less"),

@@ -55,9 +55,14 @@ def _pairs(symbols: list[str], how: str) -> list[tuple[str, str]]:
 def _learn(words: Words, count: int, how: str = "right") -> list[str]:
     if how == "across":
         words = {"".join(word * n for word, n in words.items()): 1}
-    if how == "spaces":
-        words = {word + "_": n for word, n in words.items()}
     parts = {word: list(word) for word in words}
+    match how:
+        case "end mark":
+            parts = {word: [*word, "</w>"] for word in words}
+        case "end mark glued":
+            parts = {word: [*word[:-1], f"{word[-1:]}</w>"] for word in words}
+        case "lower":
+            parts = {word: list(word.lower()) for word in words}
     found: list[str] = []
     frozen: Counter = Counter()
     for _ in range(count + {"one more": 1, "one less": -1}.get(how, 0)):
@@ -126,7 +131,9 @@ def _fixed_learn() -> list[Case]:
             case("equal counts: a before ab", {"abc": 3, "ab": 4, "az": 3}, 3, "ties and repeats"),
             case("aaa holds the pair a a twice", {"aaa": 3, "bc": 5, "aad": 1}, 3, "ties and repeats"),
             case("b, ab: a pair at the seam of two symbols", {"bab": 4, "aab": 3, "abab": 2, "ba": 1}, 5, "ties and repeats"),
+            case("a capital is another letter", {"Abe": 3, "abe": 2, "cdf": 4, "AB": 1}, 4, "ties and repeats"),
             case("fewer pairs than merges", {"ab": 1, "c": 4}, 5, "edges"), case("no merge at all", {"ab": 3}, 0, "edges"),
+            case("no words", {}, 3, "edges"),
             Case("count -1", {"words": {"ab": 1}, "count": -1}, part="refusal", rejects=ValueError, mentions=("-1",))]
 
 
@@ -155,8 +162,12 @@ LEARN = Exercise(
              "After a merge there are new symbols and new pairs. Count anew in every round."),
         Twin("pairs across words", partial(_learn, how="across"),
              "You let the end of one word and the beginning of the next form a pair. Words are split on their own."),
-        Twin("an end mark added", partial(_learn, how="spaces"),
+        Twin("an end mark added", partial(_learn, how="end mark"),
              "You put a mark behind each word. Some tokenizers do; here a word is its letters and nothing else."),
+        Twin("an end mark on the last letter", partial(_learn, how="end mark glued"),
+             "You tie a mark to the last letter of each word. Some tokenizers do; here a word is its letters and nothing else."),
+        Twin("lower-cased here", partial(_learn, how="lower"),
+             "A capital is a letter of its own. Words come in as they are to be split."),
         Twin("overlapping pairs counted once", partial(_learn, how="no overlap"),
              "Every place where two symbols are neighbours counts: three equal letters hold their pair twice, though only one can be "
              "joined."),

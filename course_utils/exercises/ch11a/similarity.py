@@ -50,7 +50,8 @@ def _similar(read: Callable, a: Tensor, b: Tensor, start: int, delimiter: int, e
         at = {"first": 0, "delimiter's": x.shape[1] + 1}.get(how, -1)
         return hidden.mean(1) if how == "mean" else hidden.amax(1) if how == "max" else hidden[:, at]
 
-    there, back = vector(a, b), vector(b, a)
+    with torch.set_grad_enabled(how != "no gradients"):
+        there, back = vector(a, b), vector(b, a)
     match how:
         case "flipped":
             back = read(torch.cat([one(start), a, one(delimiter), b, one(extract)], 1).flip(1))[:, -1]
@@ -77,9 +78,10 @@ def _similar(read: Callable, a: Tensor, b: Tensor, start: int, delimiter: int, e
     return (there + back) @ weight.T + bias
 
 
-def _case(g: torch.Generator, label: str, batch: int, n: int, m: int, classes: int, part: str, same: bool = False) -> Case:
+def _case(g: torch.Generator, label: str, batch: int, n: int, m: int, classes: int, part: str, same: bool = False,
+          read: str = "causal_reader") -> Case:
     a, b = (torch.randint(0, START, (batch, size), generator=g) for size in (n, m))
-    return Case(label, {"read": Registered("causal_reader"), "a": a, "b": a.clone() if same else b, "start": START, "delimiter": DELIMITER,
+    return Case(label, {"read": Registered(read), "a": a, "b": a.clone() if same else b, "start": START, "delimiter": DELIMITER,
                         "extract": EXTRACT, "weight": torch.randn(classes, WIDTH, generator=g), "bias": torch.randn(classes, generator=g)},
                 part=part, gradients=("weight", "bias"), shape="(batch, classes)")
 
@@ -92,7 +94,8 @@ def _draw(seed: int) -> list[Case]:
 
 def _fixed() -> list[Case]:
     g = generator(12)
-    return [_case(g, "one token each", 1, 1, 1, 2, "edges"), _case(g, "a text compared with itself", 2, 3, 3, 4, "edges", same=True)]
+    return [_case(g, "a model that is to be trained as well", 2, 3, 5, 4, "values", read="trained_reader"),
+            _case(g, "one token each", 1, 1, 1, 2, "edges"), _case(g, "a text compared with itself", 2, 3, 3, 4, "edges", same=True)]
 
 
 SIMILARITY = Exercise(
@@ -119,6 +122,9 @@ SIMILARITY = Exercise(
              "added."),
         Twin("probabilities returned", partial(_similar, how="probabilities"),
              "Scores are asked for; the loss does the softmax itself."),
+        Twin("model read without gradients", partial(_similar, how="no gradients"),
+             "You switch the gradients off while the model reads. The numbers are right, but only the linear layer could learn; the model "
+             "is trained along with it."),
         Twin("start token missing", partial(_similar, how="no start"), "Each row begins with the start token; yours begins with the text."),
         Twin("delimiter missing", partial(_similar, how="no delimiter"),
              "Without a delimiter nobody can tell where the first text ends and the second begins."),

@@ -107,6 +107,11 @@ def _fixed() -> list[Case]:
             _case(g, 6, 5, 1, "edges", ": one window is enough"),
             Case("stride 6 with size 5 would skip tokens", {"ids": torch.arange(12), "size": 5, "stride": 6}, part="refusal",
                  rejects=ValueError, mentions=("6", "5")),
+            _case(g, 2, 1, 1, "edges"),
+            Case("stride 0 with size 5", {"ids": torch.arange(4), "size": 5, "stride": 0}, part="refusal", rejects=ValueError,
+                 mentions=("0", "5")),
+            Case("stride -2 with size 5", {"ids": torch.arange(4), "size": 5, "stride": -2}, part="refusal", rejects=ValueError,
+                 mentions=("-2", "5")),
             Case("a single token", {"ids": torch.tensor([3]), "size": 5, "stride": 5}, part="refusal", rejects=ValueError, mentions=("1",))]
 
 

@@ -24,7 +24,7 @@ def _oracle(logits: Tensor, ids: Tensor, prompts: Tensor, lengths: Tensor) -> Te
 def _answer(logits: Tensor, ids: Tensor, prompts: Tensor, lengths: Tensor, shift: str = "right", places: str = "right",
             form: str = "sum") -> Tensor:
     n = ids.shape[1]
-    log_p = {"raw": logits, "axis": logits.log_softmax(1), "sigmoid": torch.sigmoid(logits).log()}.get(form, logits.log_softmax(-1))
+    log_p = {"raw": logits, "small number": (logits.softmax(-1) + 1e-9).log(), "axis": logits.log_softmax(1), "sigmoid": torch.sigmoid(logits).log()}.get(form, logits.log_softmax(-1))
     given, wanted, place = log_p[:, :-1], ids[:, 1:], torch.arange(1, n)
     if shift == "none":
         given, wanted, place = log_p, ids, torch.arange(n)
@@ -87,7 +87,10 @@ def _draw(seed: int) -> list[Case]:
 
 
 def _fixed() -> list[Case]:
-    return [_case(generator(9), "an answer of one token, and a row without an answer", [3, 2], [4, 2], 5, 6, "ragged")]
+    steep = _case(generator(7), "logits in the hundreds", [2, 1], [5, 4], 5, 7, "one prompt length")
+    steep.args["logits"] *= 60
+    return [steep, _case(generator(8), "a single row", [2], [4], 4, 6, "one prompt length"),
+            _case(generator(9), "an answer of one token, and a row without an answer", [3, 2], [4, 2], 5, 6, "ragged")]
 
 
 ANSWER = Exercise(
@@ -137,6 +140,8 @@ ANSWER = Exercise(
              "Logits are not log-probabilities yet: a log-softmax over the vocabulary is missing."),
         Twin("sigmoid for softmax", partial(_answer, form="sigmoid"),
              "The tokens compete for one place: their probabilities sum to 1."),
+        Twin("small number in the logarithm", partial(_answer, form="small number"),
+             "A small number inside the logarithm hides how improbable a token is. A log-softmax needs no such help."),
         Twin("bits instead of nats", partial(_answer, form="bits"), "The logarithm here is the natural one, not that to the base 2."),
     ),
 )

@@ -31,6 +31,8 @@ def _distinct(texts: list[str], n: int, threshold: float, how: str = "right") ->
         words = text.split() if how == "case" else text.lower().split()
         if how == "letters":
             words = list(text.lower())
+        if how == "single blanks":
+            words = text.lower().split(" ")
         if how == "single words":
             return set(words)
         if how == "whole text":
@@ -41,6 +43,8 @@ def _distinct(texts: list[str], n: int, threshold: float, how: str = "right") ->
         rows = [tuple(words[i:i + n]) for i in range(0, max(0, stop), n if how == "side by side" else 1)]
         if how == "any order":
             rows = [tuple(sorted(row)) for row in rows]
+        if how == "run together":
+            rows = ["".join(row) for row in rows]
         return Counter(rows) if how == "counted" else set(rows)
 
     def alike(a, b) -> float | Fraction:
@@ -131,9 +135,17 @@ def _fixed() -> list[Case]:
         ("only the last shingle differs", ["a b c", "a b d", "a b c d"], 2, 0.6),
         ("duplicates far apart", ["a b c d", "p q r s", "t u v w", "A b c d", "p q r z"], 2, 0.5),
         ("two thirds of the smaller, half of all", ["a b c d e", "a b c x", "a b c d x y"], 1, 0.6),
+        ("blanks and line ends between the words", ["a b c d", "a b  c\nd", " a b x y", "p  q r s", "p q r s"], 2, 0.9),
+        ("words that run together", ["ab c", "a bc", "abc"], 2, 0.5),
+        ("threshold 1: only the same shingles", ["a b c", "a b d", "A B C", "b c a"], 2, 1.0),
+        ("empty texts", ["", "a b", "  "], 2, 0.5),
+        ("no text at all", [], 2, 0.5),
         ("shared ends of two short texts", ["x y z a", "p q z a", "r z a"], 3, 0.4)]
     return [*(Case(label, {"texts": texts, "n": n, "threshold": threshold}, part="edges") for label, texts, n, threshold in cases),
             Case("threshold 0", {"texts": ["a b"], "n": 2, "threshold": 0.0}, part="refusal", rejects=ValueError, mentions=("0",)),
+            Case("threshold 1.2", {"texts": ["a b"], "n": 2, "threshold": 1.2}, part="refusal", rejects=ValueError, mentions=("1.2",)),
+            Case("threshold -0.3", {"texts": ["a b"], "n": 2, "threshold": -0.3}, part="refusal", rejects=ValueError, mentions=("-0.3",)),
+            Case("n = -2", {"texts": ["a b"], "n": -2, "threshold": 0.5}, part="refusal", rejects=ValueError, mentions=("-2",)),
             Case("n = 0", {"texts": ["a b"], "n": 0, "threshold": 0.5}, part="refusal", rejects=ValueError, mentions=("0",))]
 
 
@@ -145,6 +157,10 @@ DUPLICATES = Exercise(
     twins=(
         Twin("the threshold itself is kept", partial(_distinct, how="strictly more"),
              "A similarity equal to the threshold is enough to drop a text; yours asks for more."),
+        Twin("cut at single blanks", partial(_distinct, how="single blanks"),
+             "You cut at every single blank. Two blanks then make an empty word, and a line end stays inside one."),
+        Twin("words run together", partial(_distinct, how="run together"),
+             "You glue the words of a shingle together without anything between them, so that other words can give the same string."),
         Twin("union counted twice", partial(_distinct, how="union twice"),
              "Adding both sizes counts what they share twice, so that equal texts are only half alike. The union counts it once."),
         Twin("Dice instead of Jaccard", partial(_distinct, how="Dice"),

@@ -45,6 +45,8 @@ def _few(examples: Pairs, between: int, behind: int, last_only: bool = False, ro
         counts = {"always last": last, "always all": True, "first": k == 0 or not last_only,
                   "all but last": not last or not last_only}.get(lessons, last or not last_only)
         first = [counts] * len(told)
+        if lessons == "last token only":
+            first = [False] * (len(told) - 1) + [counts]
         if lessons == "first token only":
             first = [counts] + [False] * (len(told) - 1)
         ids += asked + told + behind_it
@@ -84,12 +86,18 @@ def _draw(seed: int) -> list[Case]:
     draw = random.Random(seed)
     return [_case(draw, "three examples, all answers count", [(3, 2), (1, 4), (2, 3)], False, "all answers"),
             _case(draw, "two examples, all answers count", [(4, 1), (2, 2)], False, "all answers"),
-            _case(draw, "three examples, the last answer counts", [(2, 3), (3, 1), (1, 2)], True, "last answer")]
+            _case(draw, "three examples, the last answer counts", [(2, 3), (3, 1), (1, 4)], True, "last answer")]
 
 
 def _fixed() -> list[Case]:
     draw = random.Random(5)
-    return [_case(draw, "a question without examples", [(3, 2)], True, "last answer"),
+    return [_case(draw, "a question without examples", [(2, 3)], True, "last answer"),
+            Case("ids that occur again, also the two separators", {"examples": [[[7, 3, 7], [4, 7]], [[3], [7, 3, 3]], [[4, 8], [3]]],
+                                                                   "between": 3, "behind": 4}, part="all answers", shape="(n - 1,)"),
+            Case("ids that occur again, the last answer counts", {"examples": [[[7, 7], [8, 7]], [[7, 7], [8, 3, 7]]], "between": 3,
+                                                                  "behind": 4, "last_only": True}, part="last answer", shape="(n - 1,)"),
+            Case("a first example without an answer", {"examples": [[[7, 6], []], [[11, 12], [5]]], "between": 3, "behind": 9},
+                 part="refusal", rejects=ValueError, mentions=("0",)),
             Case("an example without an answer", {"examples": [[[7], [8, 9]], [[11, 12], []]], "between": 3, "behind": 4}, part="refusal",
                  rejects=ValueError, mentions=("1",)),
             Case("an empty question", {"examples": [[[7], [8]], [[9], [6]], [[], [5]]], "between": 3, "behind": 4}, part="refusal",
@@ -123,6 +131,8 @@ FEW_SHOT = Exercise(
              "The token behind an answer is a lesson as well; without it the model never learns to stop."),
         Twin("only the first token of each answer", partial(_few, lessons="first token only"),
              "An answer may have several tokens, and the one behind it ends it. All of them count."),
+        Twin("only the last token of each answer", partial(_few, lessons="last token only"),
+             "Of each answer only the last token counts in yours. All of its tokens are lessons, and the one behind it."),
         Twin("last_only ignored", partial(_few, lessons="always all"),
              "When only the last answer counts, the answers of the examples are given like everything else in the prompt."),
         Twin("always the last answer only", partial(_few, lessons="always last"),

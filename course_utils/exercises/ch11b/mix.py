@@ -43,7 +43,8 @@ MIX = Exercise(
         Twin("weight taken for times, Common Crawl", _with((1, 0.6)),
              "Sixty per cent of what is read is Common Crawl; that is not sixty per cent of Common Crawl."),
         Twin("weight against the whole collection", _with((1, 0.6 * 499 / 410)),
-             "The weights refer to the 300 billion tokens of training, not to all 499 billion that were collected."),
+             "Either your weight refers to all 499 billion tokens that were collected, or you left it out. It says which share of the 300 "
+             "billion tokens of training is drawn from here."),
         Twin("the paper's figure for WebText2", _with((2, 2.9)),
              "That is what the paper's table says. Compute it from the weight and the size, as for the others."),
         Twin("as often as Wikipedia", _with((2, 3.0)), "WebText2 has a larger weight and is larger. Divide for each of the two."),

@@ -56,6 +56,8 @@ def _fit(sizes: Tensor, losses: Tensor, how: str = "right") -> tuple[Tensor, Ten
     r2 = 1 - (y - start - slope * x).square().sum() / (dy * dy).sum()
     if how == "signed root":
         r2 = r2.sqrt() * slope.sign()
+    if how == "adjusted":
+        r2 = 1 - (1 - r2) * (len(x) - 1) / (len(x) - 2)
     if how == "root":
         r2 = r2.sqrt()
     if how == "unexplained":
@@ -99,6 +101,12 @@ def _fixed() -> list[Case]:
                  shape="()"),
             Case("a size of 0", {"sizes": torch.tensor([0.0, 4.0, 9.0]), "losses": torch.tensor([3.0, 2.0, 1.5])}, part="edges",
                  rejects=ValueError, mentions=("0",)),
+            Case("a loss of 0", {"sizes": torch.tensor([2.0, 4.0, 9.0]), "losses": torch.tensor([3.0, 0.0, 1.5])}, part="edges",
+                 rejects=ValueError, mentions=("0",)),
+            Case("a loss of -1.5", {"sizes": torch.tensor([2.0, 4.0, 9.0]), "losses": torch.tensor([3.0, 2.0, -1.5])}, part="edges",
+                 rejects=ValueError, mentions=("-1.5",)),
+            Case("a size of -7", {"sizes": torch.tensor([2.0, -7.0, 9.0]), "losses": torch.tensor([3.0, 2.0, 1.5])}, part="edges",
+                 rejects=ValueError, mentions=("-7",)),
             Case("one point", {"sizes": torch.tensor([7.0]), "losses": torch.tensor([3.0])}, part="edges", rejects=ValueError,
                  mentions=("1",))]
 
@@ -107,7 +115,6 @@ POWER_LAW = Exercise(
     id="11b.1", title="Fit a power law", name="fit_power_law", kind="function", stars=2, minutes=12,
     signature="fit_power_law(sizes, losses) -> scale, exponent, r2", oracle=_oracle, reference=_reference, draw=_draw, fixed=_fixed,
     parts={"values": 3, "edges": 1}, outputs=("scale", "exponent", "r2"), rtol=1e-3, atol=1e-4,
-    forbidden=("torch.linalg.lstsq", "torch.corrcoef", "numpy.polyfit"),
     twins=(
         Twin("sign of the exponent", partial(_fit, how="sign"),
              "The slope of the line is negative when the loss falls. The exponent is defined with a minus sign in front of it."),
@@ -143,6 +150,8 @@ POWER_LAW = Exercise(
              "Scale and exponent are right. The share of the variance that the line explains is the square of what you return."),
         Twin("correlation with its sign", partial(_fit, how="signed root"),
              "You return the correlation, which is negative where the loss falls. The share of the variance is its square."),
+        Twin("share adjusted for the number of points", partial(_fit, how="adjusted"),
+             "You correct the share for the number of points, which statisticians do. The plain share is asked for."),
         Twin("unexplained share", partial(_fit, how="unexplained"),
              "You return the share that the line leaves over; the share it explains is asked for."),
     ),

@@ -57,6 +57,8 @@ def _dpo(policy_chosen: Tensor, policy_rejected: Tensor, reference_chosen: Tenso
             each = -torch.sigmoid(z)
         case "linear":
             each = -z
+        case "ipo":
+            each = (difference - 1 / (2 * beta)) ** 2
         case "hinge":
             each = torch.relu(1 - z)
         case "squared":
@@ -64,6 +66,7 @@ def _dpo(policy_chosen: Tensor, policy_rejected: Tensor, reference_chosen: Tenso
         case "base 2":
             each = each / torch.tensor(2.0).log()
     total = each.sum() if loss == "total" else -F.logsigmoid(z.mean()) if loss == "mean inside" else each.mean()
+    total = total.detach() if loss == "cut" else total
     rewards = {"no beta": difference, "sigmoid": torch.sigmoid(z), "chosen": beta * up,
                "no gradient": z.detach(), "bare": difference}.get(second, z)
     return total, rewards
@@ -93,7 +96,7 @@ def _fixed() -> list[Case]:
     g = generator(4)
     far = _case(g, "policy and reference hundreds of nats apart: exp overflows", 2, 1.0, "edges", scale=0.5)
     far.args["policy_chosen"] = far.args["policy_chosen"] + torch.tensor([-400.0, 300.0])
-    return [_case(g, "policy equal to the reference", 4, 0.3, "edges", same=True), far,
+    return [_case(g, "a single pair", 1, 0.7, "values"), _case(g, "policy equal to the reference", 4, 0.3, "edges", same=True), far,
             Case("beta 0", {**_case(g, "", 2, 0.5, "").args, "beta": 0.0}, part="refusal", rejects=ValueError, mentions=("0",)),
             Case("beta -0.5", {**_case(g, "", 2, 0.5, "").args, "beta": -0.5}, part="refusal", rejects=ValueError, mentions=("-0.5",))]
 
@@ -102,12 +105,13 @@ PREFERRING = Exercise(
     id="11b.6", title="The loss of preferences", name="preference_loss", kind="function", stars=2, minutes=12,
     signature="preference_loss(policy_chosen, policy_rejected, reference_chosen, reference_rejected, beta) -> loss, margins",
     oracle=_oracle, reference=_reference, draw=_draw, fixed=_fixed, parts={"values": 3, "edges": 1, "refusal": 1},
-    outputs=("loss", "margins"),
+    outputs=("loss", "margins"), forbidden=("course_utils.experiments.ch11b_preference.dpo_loss",),
     twins=(
         Twin("reference left out", partial(_dpo, gain="no reference"),
              "Nothing holds your policy near the reference: a text that was probable before gets credit for it. Only the change counts."),
         Twin("reference added", partial(_dpo, gain="added"),
-             "A ratio of probabilities is a difference of logarithms. You add the reference's logarithms."),
+             "A ratio of probabilities is a difference of logarithms. Either you add the reference's logarithms, or you have exchanged them: "
+             "each text is compared with itself under the reference."),
         Twin("both changes added", partial(_dpo, gain="sum"),
              "You reward the policy for making both texts more probable. What counts is how much more the chosen one gained."),
         Twin("rejected text ignored", partial(_dpo, gain="chosen only"),
@@ -140,6 +144,11 @@ PREFERRING = Exercise(
              "Without the sigmoid there is no end to it: every pair, however clear, goes on pulling with the same force."),
         Twin("hinge instead of logarithm", partial(_dpo, loss="hinge"),
              "A hinge is another loss, and stops at a margin. Here the sigmoid turns the margin into a probability."),
+        Twin("squared distance to a target", partial(_dpo, loss="ipo"),
+             "That is the loss of another method, IPO, which pulls each margin to a fixed place. Here the sigmoid turns it into a "
+             "probability."),
+        Twin("loss without gradient", partial(_dpo, loss="cut"),
+             "All numbers are right. Your loss is cut off from the policy, so nothing could be trained with it."),
         Twin("squared distance to 1", partial(_dpo, loss="squared"),
              "That is a loss for a score that should be 1. A margin may be as large as it likes."),
         Twin("bits instead of nats", partial(_dpo, loss="base 2"), "The logarithm here is the natural one, not that to the base 2."),

@@ -34,6 +34,8 @@ def _route(logits: Tensor, active: int, axis: int = 1, normal: str = "chosen", b
     if pick == "first token":
         place = place[:1].expand(tokens, k)
     mask = torch.zeros_like(p).scatter(1, place, 1.0)
+    if pick == "ties too":
+        mask = (p >= p.topk(k, dim=1).values[:, -1:]).to(p.dtype)
     if pick == "columns":  # each expert takes its best tokens
         mask = torch.zeros_like(p).scatter(0, p.topk(min(tokens, active), dim=0).indices, 1.0)
     if pick == "all":
@@ -105,9 +107,19 @@ def _draw(seed: int) -> list[Case]:
 
 def _fixed() -> list[Case]:
     logits = torch.tensor([[2.0, -1.0, 0.5], [0.2, 1.4, -0.3], [1.1, 0.1, 0.6], [-0.6, 0.4, 1.7]])
-    return [Case("all experts active", {"logits": logits, "active": 3}, part="two or more", shape="(tokens, experts)"),
+    return [Case("a router with zero weights: all logits equal, 2 of 8", {"logits": torch.zeros(3, 8), "active": 2}, part="two or more",
+                 shape="(tokens, experts)"),
+            Case("a single token", {"logits": logits[:1], "active": 2}, part="two or more", shape="(tokens, experts)",
+                 gradients=("logits",)),
+            Case("-1 of 3 experts", {"logits": logits, "active": -1}, part="refusal", rejects=ValueError, mentions=("-1", "3")),
+            Case("all experts active", {"logits": logits, "active": 3}, part="two or more", shape="(tokens, experts)"),
             Case("4 of 3 experts", {"logits": logits, "active": 4}, part="refusal", rejects=ValueError, mentions=("4", "3")),
             Case("0 of 3 experts", {"logits": logits, "active": 0}, part="refusal", rejects=ValueError, mentions=("0", "3"))]
+
+
+def _sorted_ties(result: Tensor) -> Tensor:
+    """Rows of the case whose logits are all equal are sorted: any two experts are right there."""
+    return result.sort(1).values if result.shape == (3, 8) else result
 
 
 STUB = {"axis": 0, "normal": "none", "balance": "share twice"}
@@ -116,7 +128,7 @@ ROUTER = Exercise(
     id="11b.7", title="Find the bugs: the router", name="route", kind="function", stars=3, minutes=18,
     signature="route(logits, active) -> weights (tokens, experts), balance ()", oracle=_oracle, reference=_reference, draw=_draw,
     fixed=_fixed, parts={"one expert": 2, "two or more": 2, "refusal": 1}, outputs=("weights", "balance"),
-    forbidden=("course_utils.models.experts.MixtureOfExperts.forward",),
+    raw=_sorted_ties, compared="of equal experts any are right",
     twins=(
         Twin("still the handed-out bugs", partial(_route, **STUB),
              "Sum the weights of one token, and the probabilities of one token. Then ask which part of the loss an optimiser could lower.",
@@ -150,6 +162,9 @@ ROUTER = Exercise(
         Twin("sigmoid for softmax", partial(_route, normal="sigmoid"),
              "Each expert gets a probability of its own in yours. Here they share one."),
         Twin("one expert too many", partial(_route, pick="one more"), "Each token uses exactly as many experts as are said to be active."),
+        Twin("ties take more experts", partial(_route, pick="ties too"),
+             "You choose everything that is at least as probable as the last of the best. Where experts are equally probable these are too "
+             "many: a fresh router finds them all alike."),
         Twin("the worst experts chosen", partial(_route, pick="smallest"), "You choose the least probable experts of each token."),
         Twin("the first token's choice for all", partial(_route, pick="first token"),
              "Every token chooses for itself. Yours sends all of them where the first one goes."),

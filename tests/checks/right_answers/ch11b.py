@@ -89,8 +89,8 @@ def route_masked(logits, active):
     n, experts = logits.shape
     if active < 1 or active > experts:
         raise ValueError(f"{active} of {experts}")
-    least = logits.topk(active, dim=1).values[:, -1:]
-    chosen = logits >= least
+    chosen = torch.zeros(n, experts, dtype=torch.bool)
+    chosen[torch.arange(n)[:, None], logits.topk(active, dim=1).indices] = True
     weights = logits.masked_fill(~chosen, -torch.inf).softmax(1)
     return weights, experts * (chosen.float().sum(0) / (n * active)) @ logits.softmax(1).mean(0)
 
