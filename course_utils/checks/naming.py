@@ -84,7 +84,7 @@ def _name_the_entries(exercise: Exercise, finding: Finding) -> None:
     got, expected = finding.got, finding.expected
     if not isinstance(expected, dict) or not isinstance(got, dict):
         return
-    whole = next((twin for twin in exercise.twins if same(exercise, got, twin.answer)), None)
+    whole = next((twin for twin in exercise.twins if all(_meant(exercise, got[key], twin.answer[key]) for key in expected)), None)
     if whole is not None:
         finding.mistake, finding.hint = whole.name, whole.hint
         return
@@ -92,7 +92,7 @@ def _name_the_entries(exercise: Exercise, finding: Finding) -> None:
     reasons: dict[str, list[str]] = {}
     for key in wrong:
         fitting = [t for t in exercise.twins
-                   if not same(exercise, t.answer[key], expected[key]) and same(exercise, got[key], t.answer[key])]
+                   if not same(exercise, t.answer[key], expected[key]) and _meant(exercise, got[key], t.answer[key])]
         # the twin that explains most of what is wrong, and claims least beside it
         best = max(fitting, default=None, key=lambda t: (sum(same(exercise, got[k], t.answer[k]) for k in wrong),
                                                          -sum(not same(exercise, t.answer[k], expected[k]) for k in expected)))
@@ -121,6 +121,11 @@ def _ratio(exercise: Exercise, key: str, got: Any, expected: dict[str, Any]) -> 
     if want != 1 and abs(got * want - 1) < 0.01:
         return "That is the number turned over: one divided by it."
     return ""
+
+
+def _meant(exercise: Exercise, got: Any, twin: Any) -> bool:
+    """Whether an entry is a twin's; nearer than what would be taken for right, since 2.5 is not meant as 2.77."""
+    return same(exercise, got, twin) and (not _number(got) or not _number(twin) or abs(got - twin) <= 0.05 * abs(twin))
 
 
 def _number(value: Any) -> bool:

@@ -29,7 +29,7 @@ from .plain_data import float_tensors, kind_of, plain_data
 from .shortcuts import CallGuard, ForbiddenShortcut, forbid
 
 _multiply, _sum = torch.mul, torch.sum  # kept here: an exercise may forbid the names
-MOST_AGAIN = 6  # cases that are called a second time
+MOST_AGAIN = 5  # cases, alike but for their inputs, that are called again
 PRINTED = 2_000  # characters of an answer's output that are kept
 
 
@@ -252,7 +252,7 @@ def _same_again(left: Any, right: Any) -> bool:
 
 def _call_again(kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[str, ...]]], seen: list[Observation],
                 recorder: Recorder) -> None:
-    """Call functions, and modules that fit several cases, on all those cases one after the other, then on the first once more.
+    """Call functions, and modules that fit several cases, on those cases one after the other (a module twice each), then on the first.
 
     What comes out differently than in the first, separate call is noted in ``seen``.
     """
@@ -264,7 +264,8 @@ def _call_again(kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[
             groups.setdefault(key, []).append(i)
     for indices in groups.values():
         function, indices = answer, indices[:MOST_AGAIN]
-        for i in [*indices, indices[0]]:
+        order = [i for i in indices for _ in range(2)] if kind == "module" else indices
+        for i in [*order, indices[0]]:
             args = {name: _prepare(value) for name, value in cases[i][0].items()}
             later: dict[str, Any] = {}
             try:

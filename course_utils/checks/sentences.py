@@ -198,7 +198,8 @@ def type_problem(seen: Observation, expected: Any, exercise: Exercise,
             return f"Your function returns a {kind}; expected one tensor.{tail}", "tuple instead of tensor"
         return f"Your function returns a {kind}; expected a tensor.", "wrong type"
     if isinstance(expected, (int, float)) and not isinstance(expected, bool):
-        return None if _is_number(got) else (f"Your function returns a {kind}; expected a number.", "wrong type")
+        problem = _entry_problem("result", got, expected)
+        return (problem, "wrong type") if problem else None
     return None
 
 
@@ -228,7 +229,12 @@ def _entry_problem(name: str, got: Any, want: Any) -> str | None:
         good = isinstance(got, bool) or isinstance(got, torch.Tensor) and got.dtype is torch.bool and got.numel() == 1
         return None if good else f"Your {name} {does(name, 'is', 'are')} {brief(got)}; expected True or False."
     if isinstance(want, (int, float)):
-        return None if _is_number(got) else f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a number."
+        if not _is_number(got):
+            return f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a number."
+        if isinstance(want, int) and (got.is_floating_point() if isinstance(got, torch.Tensor) else isinstance(got, float)):
+            return (f"Your {name} {does(name, 'is', 'are')} {brief(got)}, a number with a decimal point; expected a whole number (an int), "
+                    "which can count or point at a place.")
+        return None
     if isinstance(want, (list, tuple)):
         return None if isinstance(got, (list, tuple)) else f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a list."
     return None if type(got) is type(want) else f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a {_kind(want)}."

@@ -87,7 +87,7 @@ def _draw_loss(seed: int) -> list[Case]:
     g, model = generator(seed), Registered("causal_toy")
     return [
         Case("2 sentences of 5 words", {"model": model, "source": integers(g, 3, VOCAB, 2, 6), "target": _targets(g, [5, 5], 0),
-                                        "pad_id": 0}),
+                                        "pad_id": 0}, calls={"model": 1}),
         Case("3 sentences of 1, 6 and 3 words", {"model": model, "source": integers(g, 3, VOCAB, 3, 7), "target": _targets(g, [1, 6, 3], 0),
                                                  "pad_id": 0}, part="padding"),
         Case("padding has the id 7", {"model": model, "source": integers(g, 3, 7, 2, 9), "target": _targets(g, [2, 6], 7), "pad_id": 7},

@@ -109,7 +109,7 @@ def _fixed() -> list[Case]:
     g = generator(9)
     return [Case("a single selected token", _args(g, 1, 4, [1]), gradients=("hidden",), shape="()"),
             Case("a head that takes the 5 selected tokens alone, in one call", _args(g, 3, 6, [2, 0, 3], 4, "head_for_five"),
-                 gradients=("hidden",), shape="()"),
+                 gradients=("hidden",), shape="()", calls={"head": 1}),
             Case("nothing is selected", _args(g, 2, 5, [0, 0]), part="nothing selected", shape="()")]
 
 
