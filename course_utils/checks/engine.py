@@ -14,7 +14,7 @@ from .exercise import Exercise
 from .judge import judge
 from .lookup import catalogue, chapters, find
 from .notebook import stopped_before_running
-from .observe import TooLong, neutral_torch, observe_all, wrong_kind
+from .observe import TooLong, neutral_torch, observe_again, observe_all, wrong_kind
 from .panel import CheckResult
 from .sentences import too_long
 
@@ -92,7 +92,10 @@ def _run(exercise: Exercise, answer: Any, seed: int | None) -> CheckResult:
     with neutral_torch(), torch.random.fork_rng(devices=[]):  # an oracle may build a layer
         cases = exercise.cases(seeds)
         try:
-            seen = observe_all(exercise.kind, answer, [(case.args, case.gradients) for case in cases], exercise.forbidden, LIMIT)
+            asked = exercise.kind, answer, [(case.args, case.gradients) for case in cases], exercise.forbidden, LIMIT
+            verdict = judge(exercise, cases, seen := observe_all(*asked))
+            if verdict.unexplained:  # right so far, or wrong for no reason that is known: call it again
+                verdict = judge(exercise, cases, observe_again(*asked, seen))
         except TooLong as stopped:
             message = too_long(LIMIT, stopped.number, stopped.line) if not stopped.abandoned else (
                 f"No answer within {LIMIT:g} s, and the code cannot be interrupted: it goes on in the background. Restart the kernel "
@@ -100,7 +103,7 @@ def _run(exercise: Exercise, answer: Any, seed: int | None) -> CheckResult:
             raise Refused("raised", message, "endless loop") from None
         except KeyboardInterrupt:
             raise Refused("raised", "You stopped the check before your code had finished.") from None
-        return CheckResult.judged(exercise, judge(exercise, cases, seen), answer, seeds, cases)
+        return CheckResult.judged(exercise, verdict, answer, seeds, cases)
 
 
 def _refuse_wrong_kind(exercise: Exercise, answer: Any) -> None:

@@ -54,6 +54,11 @@ class Verdict:
         """Points over all parts."""
         return sum(self.earned.values())
 
+    @property
+    def unexplained(self) -> bool:
+        """Whether nothing is wrong, or nobody knows why: later calls may tell."""
+        return self.finding is None or self.finding.stage == "values" and not self.finding.mistake and not self.finding.clues
+
 
 def judge(exercise: Exercise, cases: list[Case], seen: list[Observation]) -> Verdict:
     """Judge the observations ``seen`` of one answer on ``cases`` (``seen`` may stop early)."""

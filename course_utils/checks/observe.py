@@ -15,7 +15,7 @@ import random
 import sys
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -297,23 +297,38 @@ def observe_all(kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[
     """
     seen: list[Observation] = []
 
-    def work() -> None:
+    def work(recorder: Recorder) -> None:
+        for args, gradients in cases:
+            seen.append(observe(kind, answer, args, gradients, recorder))
+            if seen[0].status in ("blank", "forbidden"):
+                break
+
+    _limited(work, answer, forbidden, limit)
+    return seen
+
+
+def observe_again(kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[str, ...]]], forbidden: tuple[str, ...],
+                  limit: float, seen: list[Observation]) -> list[Observation]:
+    """What was ``seen`` by :func:`observe_all`, with what later calls on the same cases did differently."""
+    seen = list(seen)
+    if kind != "value" and len(seen) == len(cases):
+        _limited(lambda recorder: _call_again(kind, answer, cases, seen, recorder), answer, forbidden, limit)
+    return seen
+
+
+def _limited(work: Callable[[Recorder], None], answer: Any, forbidden: tuple[str, ...], limit: float) -> None:
+    """Run ``work`` with everything recorded; :class:`TooLong` when it takes more than ``limit`` seconds."""
+    def inside() -> None:
         with neutral_torch():  # grad mode, autocast and default device belong to a thread
-            for args, gradients in cases:
-                seen.append(observe(kind, answer, args, gradients, recorder))
-                if seen[0].status in ("blank", "forbidden"):
-                    return
-            if kind != "value":
-                _call_again(kind, answer, cases, seen, recorder)
+            work(recorder)
 
     try:
         with recording(answer, forbidden) as recorder:
-            run_with_limit(work, limit)
+            run_with_limit(inside, limit)
     except TimeIsUp as error:
         raise TooLong(*own_line(error, answer)) from None
     except Abandoned:
         raise TooLong(abandoned=True) from None
-    return seen
 
 
 def wrong_kind(kind: str, answer: Any) -> str:
