@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
@@ -17,9 +19,14 @@ _PARTS = {"attention.w_qkv": "self_attn.in_proj_", "attention.w_o": "self_attn.o
 NAMES = {f"{ours}.{kind}": f"{theirs}{kind}" for ours, theirs in _PARTS.items() for kind in ("weight", "bias")}
 
 
+@cache
+def _torch_layer(d_model: int, num_heads: int, d_ff: int, pre: bool) -> nn.TransformerDecoderLayer:
+    """PyTorch's block; its own weights are never used, so one of each size will do."""
+    return nn.TransformerDecoderLayer(d_model, num_heads, d_ff, dropout=0.0, batch_first=True, norm_first=pre)
+
+
 def _oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
-    layer = nn.TransformerDecoderLayer(init["d_model"], init["num_heads"], init["d_ff"], dropout=0.0, batch_first=True,
-                                       norm_first=init["norm_place"] == "pre")
+    layer = _torch_layer(init["d_model"], init["num_heads"], init["d_ff"], init["norm_place"] == "pre")
     mask, real = inputs["mask"], inputs["memory_mask"]
     if mask is not None:  # PyTorch: True hides, and a mask for each sentence is one for each head of it
         mask = ~mask if mask.dim() == 2 else ~mask.repeat_interleave(init["num_heads"], 0)
