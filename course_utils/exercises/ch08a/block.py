@@ -40,6 +40,8 @@ class Block(nn.Module):
     def __init__(self, d_model: int, num_heads: int, d_ff: int, norm_place: str, how: str = "right"):
         super().__init__()
         self.attention, self.cross_attention = MultiHeadAttention(d_model, num_heads), MultiHeadAttention(d_model, num_heads)
+        if how == "one head":
+            self.cross_attention = MultiHeadAttention(d_model, 1)
         self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(d_model) for _ in range(3))
         self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
         self.how = how
@@ -168,6 +170,8 @@ BLOCK = Exercise(
              "Each of the three sub-layers has a norm of its own; yours all use the first."),
         Twin("activation after the second layer", _module("late activation"),
              "ReLU stands between the two linear layers, not behind them."),
+        Twin("one head for the source", _module("one head"),
+             "Both attentions have as many heads as the block is told. The one that reads the source has a single head in yours."),
         Twin("a triangle of your own", _module("own triangle"),
              "Your self-attention hides the future whether or not it is told to. Which keys are hidden is what the mask says."),
         Twin("feed-forward before the source", _module("feed second"),
