@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import torch
 from torch import Tensor, nn
@@ -35,6 +36,12 @@ def torch_mask(mask: Tensor | None, x: Tensor, heads: int) -> Tensor | None:
     return None if mask is None else ~mask.expand(x.shape[0], x.shape[1], x.shape[1]).repeat_interleave(heads, dim=0)
 
 
+@cache
+def torch_layer(d_model: int, num_heads: int, d_ff: int, pre: bool) -> nn.TransformerEncoderLayer:
+    """PyTorch's block; its own weights are never used, so one of each size will do."""
+    return nn.TransformerEncoderLayer(d_model, num_heads, d_ff, dropout=0.0, batch_first=True, norm_first=pre)
+
+
 def block_oracle(init: dict, parameters: dict, inputs: dict, mode: str = "train") -> Tensor:
     x, pre = inputs["x"], init.get("norm_place", "pre") == "pre"
     if init.get("dropout") == SOME:  # not what comes out, for that is chance, but all the values that can
@@ -45,7 +52,7 @@ def block_oracle(init: dict, parameters: dict, inputs: dict, mode: str = "train"
         for name in () if pre else ("norm1", "norm2"):
             x = fused_layer_norm(x, x.shape[-1:], parameters[f"{name}.weight"], parameters[f"{name}.bias"])
         return x
-    layer = nn.TransformerEncoderLayer(init["d_model"], init["num_heads"], init["d_ff"], dropout=0.0, batch_first=True, norm_first=pre)
+    layer = torch_layer(init["d_model"], init["num_heads"], init["d_ff"], pre)
     state = {NAMES[name]: value for name, value in parameters.items()}
     return functional_call(layer, state, (x, torch_mask(inputs["mask"], x, init["num_heads"])))
 

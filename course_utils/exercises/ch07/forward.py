@@ -139,6 +139,8 @@ COUNTS = Exercise(
         Twin("matrices only", _guess(3, 7_077_888), "The count is short of the biases and the LayerNorms."),
         Twin("norms forgotten", _guess(3, 7_084_800),
              "The two LayerNorms have a weight and a bias each, or else the four biases of attention are missing."),
+        Twin("feed-forward biases forgotten", _guess(3, 7_087_872 - 3072 - 768),
+             "The two layers of the feed-forward part have a bias each, one as wide as the hidden layer."),
         Twin("one norm forgotten", _guess(3, 7_086_336), "There are two LayerNorms in a block, each with a weight and a bias."),
         Twin("feed-forward part only", _guess(3, 4_722_432), "A block holds attention and two LayerNorms besides."),
         Twin("output projection forgotten", _guess(3, 7_087_872 - 768 * 769),

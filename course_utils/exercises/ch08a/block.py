@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
@@ -17,9 +19,14 @@ _PARTS = {"attention.w_qkv": "self_attn.in_proj_", "attention.w_o": "self_attn.o
 NAMES = {f"{ours}.{kind}": f"{theirs}{kind}" for ours, theirs in _PARTS.items() for kind in ("weight", "bias")}
 
 
+@cache
+def _torch_layer(d_model: int, num_heads: int, d_ff: int, pre: bool) -> nn.TransformerDecoderLayer:
+    """PyTorch's block; its own weights are never used, so one of each size will do."""
+    return nn.TransformerDecoderLayer(d_model, num_heads, d_ff, dropout=0.0, batch_first=True, norm_first=pre)
+
+
 def _oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
-    layer = nn.TransformerDecoderLayer(init["d_model"], init["num_heads"], init["d_ff"], dropout=0.0, batch_first=True,
-                                       norm_first=init["norm_place"] == "pre")
+    layer = _torch_layer(init["d_model"], init["num_heads"], init["d_ff"], init["norm_place"] == "pre")
     mask, real = inputs["mask"], inputs["memory_mask"]
     if mask is not None:  # PyTorch: True hides, and a mask for each sentence is one for each head of it
         mask = ~mask if mask.dim() == 2 else ~mask.repeat_interleave(init["num_heads"], 0)
@@ -33,6 +40,8 @@ class Block(nn.Module):
     def __init__(self, d_model: int, num_heads: int, d_ff: int, norm_place: str, how: str = "right"):
         super().__init__()
         self.attention, self.cross_attention = MultiHeadAttention(d_model, num_heads), MultiHeadAttention(d_model, num_heads)
+        if how == "one head":
+            self.cross_attention = MultiHeadAttention(d_model, 1)
         self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(d_model) for _ in range(3))
         self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
         self.how = how
@@ -161,6 +170,8 @@ BLOCK = Exercise(
              "Each of the three sub-layers has a norm of its own; yours all use the first."),
         Twin("activation after the second layer", _module("late activation"),
              "ReLU stands between the two linear layers, not behind them."),
+        Twin("one head for the source", _module("one head"),
+             "Both attentions have as many heads as the block is told. The one that reads the source has a single head in yours."),
         Twin("a triangle of your own", _module("own triangle"),
              "Your self-attention hides the future whether or not it is told to. Which keys are hidden is what the mask says."),
         Twin("feed-forward before the source", _module("feed second"),

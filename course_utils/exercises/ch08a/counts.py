@@ -69,6 +69,13 @@ COUNTS = Exercise(
         Twin("cross-attention of one block", _with(2, RIGHT[NAMES[2]] // LAYERS),
              "All six decoder blocks read the source, each with weights "
              "of its own."),
+        Twin("cross-attention with its norm", _with(2, RIGHT[NAMES[2]] + LAYERS * NORM),
+             "The third entry asks for the attention alone; its LayerNorm is a module of its own."),
+        Twin("cross-attention without biases", _with(2, RIGHT[NAMES[2]] - LAYERS * 4 * D),
+             "The four projections of an attention have biases here, as in PyTorch."),
+        Twin("output with a bias", _with(3, 3 * TABLE + VOCAB), "The output layer has no bias here: three matrices and nothing else."),
+        Twin("closing norms counted", _with(5, RIGHT[NAMES[5]] + 2 * NORM),
+             "In the post form no norm closes a stack: the last block has normalised its output already."),
         Twin("output matrix forgotten", _with(3, 2 * VOCAB * D), "Nothing shared means three matrices: source, target, and the output."),
         Twin("sharing two of three", _with(4, 2 * VOCAB * D), "When all three are shared, one matrix is left."),
         Twin("embeddings left out of the whole", _with(5, RIGHT[NAMES[5]] - RIGHT[NAMES[4]]),

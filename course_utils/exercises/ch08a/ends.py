@@ -28,7 +28,8 @@ class Ends(nn.Module):
 
     def forward(self, ids: Tensor, positions: Tensor) -> Tensor:
         how, table = self.how, self.embedding.weight
-        scale = {"vocabulary": len(table) ** 0.5, "unscaled": 1.0, "width": table.shape[1], "divided": table.shape[1] ** -0.5}.get(
+        scale = {"vocabulary": len(table) ** 0.5, "unscaled": 1.0, "width": table.shape[1], "paper": 512**0.5,
+                 "divided": table.shape[1] ** -0.5}.get(
             next(iter(how & SCALES), ""), table.shape[1] ** 0.5)
         x = (table[ids] + positions) * scale if "positions" in how else table[ids] * scale + positions
         x = table[ids] * scale if "no positions" in how else x
@@ -43,7 +44,7 @@ class Ends(nn.Module):
         return torch.softmax(scores, -1) if "softmax" in how else scores
 
 
-SCALES = frozenset(("vocabulary", "unscaled", "width", "divided"))
+SCALES = frozenset(("vocabulary", "unscaled", "width", "paper", "divided"))
 
 
 def _module(*how: str) -> type[nn.Module]:
@@ -94,6 +95,8 @@ ENDS = Exercise(
              "The body reads tokens that know their positions: first the look-up, then the positions, then the body."),
         Twin("log-softmax at the end", _module("log"), "Scores are asked for; the log-softmax is part of the loss."),
         Twin("multiplied by the width", _module("width"), "The factor is the width itself; the square root has got lost."),
+        Twin("width of the paper written out", _module("paper"),
+             "The root is that of 512, whatever the model's width. The width comes in as an argument."),
         Twin("divided at the entrance", _module("divided"), "At the entrance the embeddings are multiplied by the root, not divided."),
         Twin("scores divided", _module("end divided"), "The scores are divided by the root. The end takes the table as it is."),
         Twin("softmax at the end", _module("softmax"), "Scores are asked for; the softmax is part of the loss."),

@@ -13,7 +13,7 @@ from ...checks.exercise import Case, Exercise, Twin, generator
 def _oracle(checkpoints: list[Tensor], count: int) -> Tensor:
     import numpy as np
 
-    return torch.from_numpy(np.mean([c.numpy().astype(float) for c in checkpoints[len(checkpoints) - count:]], axis=0)).float()
+    return torch.as_tensor(np.mean([c.numpy().astype(float) for c in checkpoints[len(checkpoints) - count:]], axis=0)).float()
 
 
 def _average(checkpoints: list[Tensor], count: int, how: str = "right") -> Tensor:
@@ -36,6 +36,8 @@ def _average(checkpoints: list[Tensor], count: int, how: str = "right") -> Tenso
             return last.mean()
         case "inside":
             return last.mean(-1)
+        case "one more":
+            return everything[max(0, len(everything) - count - 1):].mean(0)
         case "one less":
             return everything[-count - 1:-1].mean(0) if count < len(everything) else everything[:-1].mean(0)
         case "last left out":
@@ -72,6 +74,8 @@ def _fixed() -> list[Case]:
     two = [torch.tensor([1.0, 5.0, -3.0]), torch.tensor([3.0, 1.0, 0.0])]
     return [Case("count = 1: the last one itself", {"checkpoints": two, "count": 1}, part="edges", shape="(3,)"),
             Case("all there are", {"checkpoints": two, "count": 2}, part="edges", shape="(3,)"),
+            Case("a single checkpoint with a single number", {"checkpoints": [torch.tensor(-2.5)], "count": 1}, part="edges", shape="()"),
+            Case("-3 of 2", {"checkpoints": two, "count": -3}, part="bad input", rejects=ValueError, mentions=("-3", "2")),
             Case("3 of 2", {"checkpoints": two, "count": 3}, part="bad input", rejects=ValueError, mentions=("3", "2")),
             Case("0 of 2", {"checkpoints": two, "count": 0}, part="bad input", rejects=ValueError, mentions=("0",))]
 
@@ -88,6 +92,8 @@ AVERAGING = Exercise(
              "The list runs from early to late, and you took its beginning. The last ones stand at its end."),
         Twin("divided by all checkpoints", partial(_average, how="all in the denominator"),
              "You add up the last ones and divide by how many there are in the whole list."),
+        Twin("one checkpoint too many", partial(_average, how="one more"),
+             "Your window holds one checkpoint more than was asked for. Count how many a slice from the end contains."),
         Twin("only the last one", partial(_average, how="last"), "That is the last checkpoint itself; nothing has been averaged."),
         Twin("median instead of mean", partial(_average, how="median"),
              "The median throws away all but the middle value of each weight. The mean uses every checkpoint."),

@@ -95,7 +95,9 @@ def _beam(step, bos: int, eos: int, beam: int, max_new: int, alpha: float, how: 
         elif how != "ends go on":
             done += [(row[1:] + [eos], s) for row, s in zip(tokens.tolist(), totals[:, eos].tolist(), strict=True)]
             totals[:, eos] = -torch.inf
-        if how == "each its own":
+        if how == "best is an ending" and int((sums[:, None] + new).argmax()) % totals.shape[1] == eos:
+            break
+        if how == "each its own" or how == "no competition" and tokens.shape[1] > 1:
             sums, token = totals.max(1)
             tokens = torch.cat([tokens, token[:, None]], 1)
             continue
@@ -141,7 +143,8 @@ def _draw(seed: int) -> list[Case]:
     base = {"bos": BOS, "eos": EOS}
     found = []
     for k in range(3):
-        found.append(Case(f"language {(seed + k) % 7}, beam {k + 2}", base | {"step": Registered(f"language_{(seed + k) % 7}"),
+        which = (seed + k) % 7
+        found.append(Case(f"made-up language {which}, beam {k + 2}, at most 6 tokens", base | {"step": Registered(f"language_{which}"),
                           "beam": k + 2, "max_new": 6, "alpha": 0.0}, part="search", shape="(tokens,)"))
     return found
 
@@ -158,8 +161,12 @@ def _fixed() -> list[Case]:
               for i, b, a in ((1, 3, 0.6), (2, 2, 2.0), (4, 4, 1.0), (6, 3, 2.0), (7, 5, 1.0), (0, 5, 2.0))),
             *(case(f"beam 1, language {i}", i, 1, 5, 0.0, "search") for i in range(7)),
             case("at most 2 tokens, a language that hardly ever ends", 7, 3, 2, 0.6, "length penalty"),
-            Case("a bad start that pays late: beam 2, alpha 2", {"step": Registered("late_reward"), "bos": 0, "eos": 1, "beam": 2,
-                 "max_new": 8, "alpha": 2.0}, part="search", shape="(tokens,)"),
+            *(Case(f"a bad start that pays late: beam {b}, alpha 2", {"step": Registered("late_reward"), "bos": 0, "eos": 1, "beam": b,
+                   "max_new": 8, "alpha": 2.0}, part="search", shape="(tokens,)") for b in (2, 4)),
+            *(Case(f"the second best beginning goes on in two good ways: beam {b}", {"step": Registered("two_roads"), "bos": 0, "eos": 1,
+                   "beam": b, "max_new": 4, "alpha": 0.0}, part="search", shape="(tokens,)") for b in (2, 3)),
+            Case("beam = -3", base | {"step": Registered("language_0"), "beam": -3, "max_new": 3, "alpha": 0.0}, part="bad input",
+                 rejects=ValueError, mentions=("-3",)),
             Case("beam = 0", base | {"step": Registered("language_0"), "beam": 0, "max_new": 3, "alpha": 0.0}, part="bad input",
                  rejects=ValueError, mentions=("0",))]
 
@@ -178,6 +185,11 @@ BEAM = Exercise(
         Twin("the beams never part", partial(_beam, how="each its own"),
              "All your beams are the greedy sentence: each is extended by its own best token only, or the search starts with several "
              "copies of one beginning. Start with a single one, and rank all extensions of all beginnings together."),
+        Twin("beginnings do not compete", partial(_beam, how="no competition"),
+             "After the first step each beginning keeps one place to itself. Two extensions of one beginning may both be better than any "
+             "of another: rank all of them together, in every step."),
+        Twin("stops when the best is an ending", partial(_beam, how="best is an ending"),
+             "You stop when the most probable extension of a step is an ending. Other sentences may still beat it: go on until max_new."),
         Twin("tokens joined to wrong beginnings", partial(_beam, how="parents"),
              "After ranking, each extension must go behind the beginning it came from. The flat index holds both: row and token."),
         Twin("ended sentences go on", partial(_beam, how="ends go on"),
@@ -204,7 +216,7 @@ BEAM = Exercise(
         Twin("stops when an ending is worse", partial(_beam, how="no better"),
              "You stop as soon as a step brings no better ending. The next one may: a good long sentence often has bad places to stop."),
         Twin("unfinished sentences compete", partial(_beam, how="unfinished too"),
-             "A beginning that was cut off at max_new has not paid for its ending. It counts only when nothing has ended."),
+             "A beginning that was cut off at max_new has not paid for its ending. Only finished sentences count."),
         Twin("length penalty missing", partial(_beam, how="no penalty"),
              "Each token makes the sum smaller, so short sentences win. Divide by the penalty before choosing."),
         Twin("penalty after the choice", partial(_beam, how="chosen before"),

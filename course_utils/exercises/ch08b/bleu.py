@@ -48,7 +48,12 @@ def _bleu(candidates: Sentences, references: Sentences, order: int = 4, how: str
     if how == "joined":
         candidates, references = [sum(candidates, [])], [sum(references, [])]
     precision = []
-    for n in range(order, order + 1) if how == "last order" else range(1, order + 1):
+    if how == "lower case":
+        candidates, references = ([[w.lower() for w in s] for s in side] for side in (candidates, references))
+    if how == "order ignored":
+        order = 4
+    orders = {"last order": range(order, order + 1), "one order short": range(1, max(order, 2))}.get(how, range(1, order + 1))
+    for n in orders:
         pairs = [(_grams(c, n), _grams(r, n)) for c, r in zip(candidates, references, strict=True)]
         if how == "missed":
             pairs = [(_grams(c, n, 1), _grams(r, n, 1)) for c, r in zip(candidates, references, strict=True)]
@@ -139,7 +144,10 @@ def _fixed() -> list[Case]:
             case("no common run of four words", ["a b c d e f"], ["c b a f e d"]),
             case("two sentences, one without a common run of four", ["a b c d e", "x y z u v"], ["a b c d e", "z x v u y"], "precision"),
             case("words that read alike when glued", ["ab c d e f g"], ["a bc d e f g"], "precision"),
+            case("capitals are other words", ["The cat saw the dog in May"], ["the cat saw the dog in may"], "precision"),
             case("three words, too short for a run of four", ["a b c"], ["a b c"]),
+            Case("3 candidates, 2 references", {"candidates": [["a"]] * 3, "references": [["a"]] * 2}, part="bad input", rejects=ValueError,
+                 mentions=("3", "2")),
             Case("2 candidates, 3 references", {"candidates": [["a"]] * 2, "references": [["a"]] * 3}, part="bad input", rejects=ValueError,
                  mentions=("2", "3"))]
 
@@ -180,6 +188,12 @@ BLEU = Exercise(
              "Logarithm and exponential must have the same base, or they do not undo each other."),
         Twin("only the longest n-grams", partial(_bleu, how="last order"),
              "You use runs of the highest order alone. All orders from one up take part, with equal weight."),
+        Twin("capitals ignored", partial(_bleu, how="lower case"),
+             "You turn all words into small letters first. Two words are equal here if they are spelt alike, capitals included."),
+        Twin("order ignored", partial(_bleu, how="order ignored"),
+             "Runs of up to four words are counted whatever the caller asks for. The longest run is an argument."),
+        Twin("longest order missed", partial(_bleu, how="one order short"),
+             "A range stops before its second number, so that the longest runs are never counted."),
         Twin("mean over sentences", partial(_bleu, how="sentences"),
              "Hits and totals are added up over the whole corpus before anything is divided; a mean of sentence scores is another number."),
         Twin("mean of sentence precisions", partial(_bleu, how="ratios"),

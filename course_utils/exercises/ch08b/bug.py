@@ -19,6 +19,9 @@ def _oracle(ids: Tensor, pieces: list[int], embedding: Tensor, table: Tensor, w_
     return fused((x @ w_q)[:, None], (x @ w_k)[:, None], (x @ w_v)[:, None], is_causal=True)[:, 0]
 
 
+FILLS = {"nought": 0.0, "minus one": -1.0, "minus ten": -10.0}
+
+
 def _stepwise(ids: Tensor, pieces: list[int], embedding: Tensor, table: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor,
               place: str = "right", mask: str = "right", keep: str = "right") -> Tensor:
     outputs, seen = [], 0
@@ -27,6 +30,10 @@ def _stepwise(ids: Tensor, pieces: list[int], embedding: Tensor, table: Tensor, 
         at = {"zero": 0, "step": step, "late": seen + 1, "early": max(seen - 1, 0), "size": step * size}.get(place, seen)
         at = min(at, len(table) - size)
         rows = table[seen + size - 1] if place == "last" else table[seen] if place == "same" else table[at:at + size]
+        if place == "first row":
+            rows = table[0]
+        if place == "modulo":
+            rows = table[torch.arange(seen, seen + size) % pieces[0]]
         if place == "none":
             rows = torch.zeros_like(rows)
         x = embedding[ids[:, seen:seen + size]] + rows
@@ -40,6 +47,8 @@ def _stepwise(ids: Tensor, pieces: list[int], embedding: Tensor, table: Tensor, 
         hidden = torch.zeros(n, m, dtype=torch.bool)
         if mask == "right":
             hidden = torch.ones(n, m, dtype=torch.bool).triu(m - n + 1)
+        elif mask == "wide":
+            hidden = torch.ones(n, m, dtype=torch.bool).triu(m - n + 2)
         elif mask == "corner":
             hidden = torch.ones(n, m, dtype=torch.bool).triu(1)
         elif mask == "strict":
@@ -49,7 +58,9 @@ def _stepwise(ids: Tensor, pieces: list[int], embedding: Tensor, table: Tensor, 
             hidden = torch.ones(n, m, dtype=torch.bool).triu(1)
         elif mask == "later only" and old:
             hidden = torch.ones(n, m, dtype=torch.bool).triu(m - n + 1)
-        outputs.append(scores.masked_fill(hidden, -torch.inf).softmax(-1) @ value)
+        scores = scores * math.sqrt(query.shape[-1]) if keep == "scale lost" else scores
+        hidden = torch.ones(n, m, dtype=torch.bool).triu(m - n + 1) if mask in FILLS else hidden
+        outputs.append(scores.masked_fill(hidden, FILLS.get(mask, -torch.inf)).softmax(-1) @ value)
         seen += size
     return torch.cat(outputs, 1)
 
@@ -68,7 +79,10 @@ def _fixed() -> list[Case]:
     g = generator(9)
     args = {"ids": torch.randint(0, 11, (1, 5), generator=g), "embedding": randn(g, 11, 8), "table": randn(g, 10, 8),
             "w_q": randn(g, 8, 4), "w_k": randn(g, 8, 4), "w_v": randn(g, 8, 6)}
-    return [Case("all five tokens in a single piece", args | {"pieces": [5]}, part="a prompt first", shape="(batch, n, d_v)")]
+    loud = {**args, "w_q": 4 * args["w_q"], "w_k": 4 * args["w_k"]}
+    return [Case("one token, then four, large scores", loud | {"pieces": [1, 4]}, part="later pieces", shape="(batch, n, d_v)"),
+            Case("four tokens, then one, large scores", loud | {"pieces": [4, 1]}, part="a prompt first", shape="(batch, n, d_v)"),
+            Case("all five tokens in a single piece", args | {"pieces": [5]}, part="a prompt first", shape="(batch, n, d_v)")]
 
 
 BUG = Exercise(
@@ -81,6 +95,14 @@ BUG = Exercise(
              "Feed the same sentence whole and token by token, and print which row of the position table each token gets.", untouched=True),
         Twin("only the mask mended", partial(_stepwise, place="zero"),
              "No token reads its future any more, but every piece still begins at position 0. How many tokens came before it?"),
+        Twin("prompt masked, positions unmended", partial(_stepwise, place="zero", mask="first only"),
+             "The prompt is masked now. A later piece of several tokens has a future of its own to be hidden, and every piece still begins "
+             "at position 0."),
+        Twin("mask too wide, positions unmended", partial(_stepwise, place="zero", mask="wide"),
+             "There is a triangle now, one column too wide: each token reads the one behind it. And every piece still begins at "
+             "position 0."),
+        Twin("weak mask, positions unmended", partial(_stepwise, place="zero", mask="minus one"),
+             "Minus 1 is an ordinary score; only minus infinity is below all of them. And every piece still begins at position 0."),
         Twin("only the positions mended", partial(_stepwise, mask="none"),
              "Positions are right now. In a piece of several tokens, though, the first still reads the last."),
         Twin("position is the number of the piece", partial(_stepwise, place="step"),
@@ -97,6 +119,20 @@ BUG = Exercise(
              "All tokens of a piece get the position of its last one. That is right for pieces of one token only."),
         Twin("positions left out", partial(_stepwise, place="none"),
              "Without positions the pieces cannot disagree about them, but neither does the decoder know any order."),
+        Twin("every token at position 0", partial(_stepwise, place="first row"),
+             "All tokens get the first row of the table. Each needs the row of its own position in the sentence."),
+        Twin("positions start anew at the prompt's length", partial(_stepwise, place="modulo"),
+             "Your positions count up to the length of the first piece and start again. They count through to the end of the sentence."),
+        Twin("the next token is seen", partial(_stepwise, mask="wide"),
+             "Positions are right now, and the triangle is one column too wide: each token reads the one behind it."),
+        Twin("hidden scores set to nought", partial(_stepwise, mask="nought"),
+             "A score of 0 is an ordinary score: its exponential is 1. Hidden keys still take their share."),
+        Twin("hidden scores set to -1", partial(_stepwise, mask="minus one"),
+             "Minus 1 is an ordinary score, larger than many others. Only minus infinity is below all of them."),
+        Twin("hidden scores set to -10", partial(_stepwise, mask="minus ten"),
+             "Small as its exponential is, some visible scores are lower than minus 10. Only minus infinity is below all of them."),
+        Twin("scale lost", partial(_stepwise, keep="scale lost"),
+             "Positions and mask are right now, but the division by the root of the width has got lost."),
         Twin("mask counted from the corner", partial(_stepwise, mask="corner"),
              "The triangle starts at the first key of all, so that new tokens lose most of the cache. Shift it by what is cached."),
         Twin("a token hidden from itself", partial(_stepwise, mask="strict"),

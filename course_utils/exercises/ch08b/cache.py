@@ -49,6 +49,8 @@ def _cached(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, num_heads: int, ke
     mask = torch.ones(n, m, dtype=torch.bool).tril(m - n)
     if how == "no mask" or how == "no mask with cache" and keys is not None:
         mask = torch.ones(n, m, dtype=torch.bool)
+    elif how == "no mask without cache" and keys is None:
+        mask = torch.ones(n, m, dtype=torch.bool)
     elif how == "corner":
         mask = torch.ones(n, m, dtype=torch.bool).tril()
     elif how == "one ahead":
@@ -74,6 +76,8 @@ def _cached(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, num_heads: int, ke
         return output, new_k, new_v
     if how == "swapped":
         return output, v, k
+    if how == "cut off":
+        return output, k.detach(), v.detach()
     return output, k, v
 
 
@@ -92,7 +96,9 @@ def _draw(seed: int) -> list[Case]:
     shape, grads = "(batch, n, heads · d_v)", ("x", "w_q", "w_k", "w_v")
     return [Case("4 tokens, nothing cached", first, part="empty cache", gradients=grads, shape=shape),
             Case("1 new token, 6 cached", later | {"x": randn(g, 3, 1, 9)}, part="one token", gradients=grads, shape=shape),
-            Case("4 new tokens, 6 cached", later | {"x": randn(g, 3, 4, 9)}, part="several tokens", gradients=grads, shape=shape)]
+            Case("4 new tokens, 6 cached", later | {"x": randn(g, 3, 4, 9)}, part="several tokens", gradients=grads, shape=shape),
+            Case("as before, with other tokens in the cache", later | {"x": randn(g, 3, 4, 9), "keys": randn(g, 3, 2, 6, 5),
+                 "values": randn(g, 3, 2, 6, 7)}, part="several tokens", shape=shape)]
 
 
 def _fixed() -> list[Case]:
@@ -100,6 +106,14 @@ def _fixed() -> list[Case]:
     weights = {"w_q": randn(g, 9, 10), "w_k": randn(g, 9, 10), "w_v": randn(g, 9, 14), "num_heads": 2}
     return [Case("the very first token of a single sentence", weights | {"x": randn(g, 1, 1, 9)}, part="empty cache",
                  shape="(batch, n, heads · d_v)"),
+            Case("5 new tokens, 2 cached, one sentence, 3 heads", {"w_q": randn(g, 7, 6), "w_k": randn(g, 7, 6), "w_v": randn(g, 7, 12),
+                 "num_heads": 3, "x": randn(g, 1, 5, 7), "keys": randn(g, 1, 3, 2, 2), "values": randn(g, 1, 3, 2, 4)},
+                 part="several tokens", shape="(batch, n, heads · d_v)"),
+            Case("2 new tokens, as many cached as were new before, a single head", weights | {"num_heads": 1, "x": randn(g, 2, 2, 9),
+                 "keys": randn(g, 2, 1, 4, 10), "values": randn(g, 2, 1, 4, 14)}, part="several tokens", shape="(batch, n, heads · d_v)"),
+            *(Case(f"a cache of {old} sentences, new tokens of {new}", weights | {"x": randn(g, new, 1, 9), "keys": randn(g, old, 2, 6, 5),
+                   "values": randn(g, old, 2, 6, 7)}, part="bad input", rejects=ValueError, mentions=(str(old), str(new)))
+              for old, new in ((1, 4), (4, 1))),
             Case("a cache of 3 sentences, new tokens of 4", weights | {"x": randn(g, 4, 1, 9), "keys": randn(g, 3, 2, 6, 5),
                  "values": randn(g, 3, 2, 6, 7)}, part="bad input", rejects=ValueError, mentions=("3", "4"))]
 
@@ -116,6 +130,11 @@ CACHE = Exercise(
              "The new keys stand before the old ones. Tokens must lie in the order of the sentence, or the mask hides the wrong ones."),
         Twin("no mask at all", partial(_cached, how="no mask"),
              "Within a piece of several tokens the first one can read the later ones. Old keys are open to all, new ones only backwards."),
+        Twin("no mask without a cache", partial(_cached, how="no mask without cache"),
+             "With a cache your mask is right. Without one, several tokens may arrive together as well, and the first must not read the "
+             "last."),
+        Twin("kept keys cut off from learning", partial(_cached, how="cut off"),
+             "The numbers are right, but no gradient comes back through the keys and values that you return."),
         Twin("no mask once there is a cache", partial(_cached, how="no mask with cache"),
              "A cache does not make the mask needless: when several tokens arrive together, the first must not read the last."),
         Twin("mask counted from the corner", partial(_cached, how="corner"),
@@ -195,6 +214,14 @@ PREDICT = Exercise(
              "Sixteen bits are two bytes. You multiplied by sixteen as if each bit were a byte."),
         Twin("block inputs as large as both", _guess(5_050, 100, 18_432, 36.864, 18_432),
              "Who keeps a block's input keeps one vector a layer, and has to make key and value from it anew in every step."),
+        Twin("queries kept as well", _guess(5_050, 100, 27_648, 55.296, 9_216),
+             "A query is used in its own step and never again. Only keys and values are looked up later."),
+        Twin("a kilobyte of 1024 bytes", _guess(5_050, 100, 18_432, 36.0, 9_216),
+             "Here a kilobyte has a thousand bytes; what you used is called a kibibyte."),
+        Twin("bytes instead of kilobytes", _guess(5_050, 100, 18_432, 36_864, 9_216),
+             "That is the number of bytes. A kilobyte has a thousand of them."),
+        Twin("the first cached step not counted", _guess(5_050, 99, 18_432, 36.864, 9_216),
+             "The start token is computed as well, in the first step. A hundred tokens take a hundred steps of one position."),
         Twin("cache grows with each step", _guess(5_050, 5_050, 18_432, 36.864, 9_216),
              "With a cache each step computes one new position, however long the sentence is. It reads the old ones but does not make "
              "them again."),

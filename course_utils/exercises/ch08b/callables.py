@@ -48,6 +48,15 @@ def late_reward(tokens: Tensor) -> Tensor:
     return (sure if tokens.shape[1] == 8 else chances[tokens[:, -1]]).log()
 
 
+@register
+def two_roads(tokens: Tensor) -> Tensor:
+    """Six words, 0 begins and 1 ends. The second best beginning has two good extensions, and the less good of them ends best."""
+    chances = torch.tensor([
+        [1e-6, 0.05, 0.45, 0.4, 0.05, 0.05], [1e-6, 0.2, 0.2, 0.2, 0.2, 0.2], [1e-6, 0.1, 0.3, 0.02, 0.3, 0.28],
+        [1e-6, 0.02, 1e-6, 1e-6, 0.5, 0.48], [1e-6, 0.01, 0.24, 0.25, 0.24, 0.26], [1e-6, 0.98, 0.005, 0.005, 0.005, 0.005]])
+    return chances[tokens[:, -1]].log()
+
+
 def _story(tokens: Tensor, limit: int) -> Tensor:
     """Scores (batch, vocab) that depend on the row and on everything said so far; ``limit`` tokens are its longest input."""
     if tokens.dim() != 2 or tokens.shape[1] > limit:
@@ -66,6 +75,26 @@ def _story(tokens: Tensor, limit: int) -> Tensor:
 def story(tokens: Tensor) -> Tensor:
     """Reads up to 12 tokens."""
     return _story(tokens, 12)
+
+
+_OTHER_IDS = torch.tensor([6, 1, 5, 3, 4, 2, 0])  # 2 and 5 change places, and so do 0 and 6
+
+
+@register
+def other_story(tokens: Tensor) -> Tensor:
+    """The same story in which 5 is the end token, 6 the pad, and 2 and 0 are words."""
+    return _story(_OTHER_IDS[tokens], 12)[:, _OTHER_IDS]
+
+
+@register
+def mumble(tokens: Tensor) -> Tensor:
+    """In its second step the model proposes the pad for every other row, and goes on afterwards."""
+    scores = _story(tokens, 12)
+    if tokens.shape[1] == 2:
+        scores[::2, PAD] = 4.0
+    elif tokens.shape[1] < 5:
+        scores[:, EOS] = -2.0
+    return scores
 
 
 @register

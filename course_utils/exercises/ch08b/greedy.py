@@ -34,14 +34,18 @@ def _callable(step: Registered):
 
 def _greedy(step, start: Tensor, eos: int, pad: int, max_new: int, how: str = "right") -> Tensor:
     tokens, width = start, start.shape[1]
+    if how == "usual ids":
+        eos, pad = EOS, PAD
     done = torch.zeros(len(start), dtype=torch.bool)
     if how == "given counts from the start":
         done = (start == eos).any(1)
-    for _ in range(max_new + {"one more": 1, "one less": -1}.get(how, 0)):
+    for _ in range(max_new + {"one more": 1, "one less": -1, "given taken off": -width}.get(how, 0)):
         scores = step(tokens[:, -1:] if how == "last" else tokens)
         if how == "left out" and not done.all():
             scores = scores.clone()
             scores[~done] = step(tokens[~done])
+        if how == "pad never taken":
+            scores = scores.index_fill(1, torch.tensor([pad]), -torch.inf)
         token = scores.argmin(-1) if how == "smallest" else scores.argmax(-1)
         if how == "sampled":
             token = torch.multinomial(scores.softmax(-1), 1, generator=generator(int(tokens.sum())))[:, 0]
@@ -51,6 +55,7 @@ def _greedy(step, start: Tensor, eos: int, pad: int, max_new: int, how: str = "r
             token = token.masked_fill(done, pad)
         tokens = torch.cat([tokens, token[:, None]], 1)
         ended = (tokens == eos).any(1) if how == "given counts" else token == eos
+        ended = ended | (token == pad) if how == "pad ends" else ended
         done = ended if how == "forgets" else done | ended
         if how == "first" and done.any() or how not in ("never stops", "first") and done.all():
             break
@@ -73,6 +78,10 @@ def _draw(seed: int) -> list[Case]:
                  part="values", shape="(batch, at most max_new)"),
             Case("a model that reads 4 tokens, max_new 4", base | {"step": Registered("short_story"), "max_new": 4, "start": start[:3]},
                  part="values", shape="(batch, at most max_new)"),
+            Case("the same model, two given tokens, max_new 3", base | {"step": Registered("short_story"), "max_new": 3,
+                 "start": torch.randint(3, 7, (4, 2), generator=g)}, part="values", shape="(batch, at most max_new)"),
+            Case("the end token is 5, padding is 6", base | {"step": Registered("other_story"), "eos": 5, "pad": 6,
+                 "start": torch.randint(3, 5, (4, 1), generator=g)}, part="values", shape="(batch, at most max_new)"),
             Case("row i ends with its token i + 1", base | {"step": Registered("stutter"), "start": start[:4]}, part="the end",
                  shape="(batch, at most max_new)")]
 
@@ -84,6 +93,11 @@ def _fixed() -> list[Case]:
                  shape="(batch, at most max_new)"),
             Case("the end token is the given token", base | {"start": torch.tensor([[EOS], [EOS]]), "step": Registered("story")},
                  part="the end", shape="(batch, at most max_new)"),
+            Case("one token is all there may be", base | {"max_new": 1, "start": torch.tensor([[BOS, 3, 4], [BOS, 5, 3]])}, part="values",
+                 shape="(batch, at most max_new)"),
+            Case("a model that proposes padding in the middle", base | {"step": Registered("mumble"), "max_new": 9,
+                 "start": torch.tensor([[3], [4], [5], [6]])}, part="values", shape="(batch, at most max_new)"),
+            Case("max_new = -3", base | {"max_new": -3}, part="bad input", rejects=ValueError, mentions=("-3",)),
             Case("max_new = 0", base | {"max_new": 0}, part="bad input", rejects=ValueError, mentions=("0",))]
 
 
@@ -114,6 +128,14 @@ GREEDY = Exercise(
              "Rows that are given an end token count as ended before they have said anything. Only what the model writes can end a row."),
         Twin("ended rows not handed over", partial(_greedy, how="left out"),
              "You ask the model about the unfinished rows alone. Row i belongs to sentence i: without the others the rows get mixed up."),
+        Twin("given tokens taken off max_new", partial(_greedy, how="given taken off"),
+             "The tokens that were given do not count: as many as max_new come on top of them."),
+        Twin("a proposed pad ends the row", partial(_greedy, how="pad ends"),
+             "Only the end token ends a row. Padding that the model proposes before it is a token like any other."),
+        Twin("padding forbidden to the model", partial(_greedy, how="pad never taken"),
+             "You keep the model from proposing padding. The most probable token counts, whichever it is."),
+        Twin("ids of end and pad written out", partial(_greedy, how="usual ids"),
+             "Which ids end a row and fill it up comes in as arguments; yours are fixed."),
         Twin("one step too many", partial(_greedy, how="one more"),
              "The loop asks the model once more than max_new says; a model with a fixed number of positions then stops with an error."),
         Twin("one step too few", partial(_greedy, how="one less"), "A sentence may have max_new tokens; yours stop one short of that."),

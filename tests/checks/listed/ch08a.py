@@ -70,7 +70,8 @@ class DecoderBlock(nn.Module):
 LISTED = (
     Listed("08a.1", "pads filled with -1e-9", CROSS.format(body="    weights = torch.softmax(scores.masked_fill(~real, -1e-9), -1)"),
            says=("Pads keep a score of 0",), never=("Scores multiplied by the mask",)),
-    Listed("08a.1", "scaled after the softmax", CROSS.format(body="""    weights = torch.softmax((scores * math.sqrt(w_k.shape[1])).masked_fill(
+    Listed("08a.1", "scaled after the softmax", CROSS.format(body="""    raw = scores * math.sqrt(w_k.shape[1])
+    weights = torch.softmax(raw.masked_fill(
         ~(real | ~real.any(-1, keepdim=True)), -torch.inf), -1).masked_fill(~real, 0) / math.sqrt(w_k.shape[1])"""),
            says=("Scaled after the softmax",)),
     Listed("08a.1", "cleaned of NaN after minus infinity", CROSS.format(
