@@ -109,7 +109,8 @@ def _draw(seed: int) -> list[Case]:
 
 def _fixed() -> list[Case]:
     g = generator(6)
-    return [_case(g, 16, 7, 5, 30, "overlapping"), _case(g, 4, 9, 3, 10, "edges"), _case(g, 2, 5, 5, 3, "edges"), _case(g, 9, 4, 1, 25, "edges")]
+    return [_case(g, 16, 7, 5, 30, "overlapping"), _case(g, 4, 9, 3, 10, "edges"), _case(g, 2, 5, 5, 3, "edges"),
+            _case(g, 9, 4, 1, 25, "edges")]
 
 
 BITS = Exercise(
@@ -150,8 +151,8 @@ BITS = Exercise(
         Twin("least context kept", partial(_bits, how="least context"),
              "You score the beginning of each window, where the model has read least. The end is what is new in it."),
         Twin("a short window counted from its end", partial(_bits, how="from the end"),
-             "You score the last places of each window, as many as a stride has. A short window overlaps by as much as the others, so fewer "
-             "of its places are new."),
+             "You score the last places of each window, as many as a stride has. A short window overlaps by as much as the others, so "
+             "fewer of its places are new."),
         Twin("one token scored twice a window", partial(_bits, how="one more"),
              "The last target of a window is counted again in the next: your cut is one place too early."),
         Twin("one token lost a window", partial(_bits, how="one less"),

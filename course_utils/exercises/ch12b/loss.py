@@ -22,7 +22,7 @@ def _oracle(logits: Tensor, ids: Tensor, orders: Tensor, k: int) -> Tensor:
 def _loss(logits: Tensor, ids: Tensor, orders: Tensor, k: int, ranks: bool = False, end: str = "last", mean: str = "chosen",
           how: str = "right") -> Tensor:
     n = ids.shape[1]
-    log_p = logits if how == "raw" else logits.softmax(-1).log() if how == "log of softmax" else logits.log_softmax(1 if how == "axis" else -1)
+    log_p = {"raw": logits, "log of softmax": logits.softmax(-1).log(), "axis": logits.log_softmax(1)}.get(how, logits.log_softmax(-1))
     order = orders.argsort(-1) if ranks else orders
     chosen = {"last": order[:, n - k:], "first": order[:, :k], "next": order[:, n - k - 1:n - 1] if k < n else order,
               "all": order, "half": order[:, n // 2:], "sentence": torch.arange(n - k, n).expand(len(ids), k)}[end]
