@@ -1,4 +1,4 @@
-"""Exercise 11a.6: bits per character over windows. The oracle scores token by token, each from a prefix of its own."""
+"""Exercise 11a.6: bits per character over windows. The oracle scores token by token, from the first window that reaches it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from .windows import cut
 
 
 def _oracle(logits_of: Callable, ids: Tensor, size: int, stride: int, characters: int) -> float:
-    bits = 0.0
+    bits, read = 0.0, {}
     for place in range(1, len(ids)):
-        window = max(0, -((size - place) // stride))  # the first one that reaches this token
-        row = causal_logits(ids[None, window * stride:place])[0, -1].double()
-        bits -= math.log2(row.softmax(0)[ids[place]].item())
+        start = stride * max(0, -((size - place) // stride))  # of the first window that reaches this token
+        if start not in read:
+            read[start] = causal_logits(ids[None, start:start + size])[0].double().softmax(-1).tolist()
+        bits -= math.log2(read[start][place - 1 - start][int(ids[place])])
     return bits / characters
 
 
@@ -104,7 +105,7 @@ def _case(g: torch.Generator, n: int, size: int, stride: int, characters: int, p
 def _draw(seed: int) -> list[Case]:
     g = generator(seed)
     return [_case(g, 13, 4, 4, 31, "side by side"), _case(g, 16, 6, 6, 47, "a short window"), _case(g, 14, 5, 2, 37, "overlapping"),
-            _case(g, 18, 7, 3, 41, "overlapping"), _case(g, 17, 5, 3, 29, "overlapping")]
+            _case(g, 18, 7, 3, 41, "overlapping")]
 
 
 def _fixed() -> list[Case]:
