@@ -35,7 +35,8 @@ class Head(nn.Module):
     def forward(self, hidden: Tensor) -> Tensor:
         how, table = self.how, self.embedding.weight
         x = hidden if "no transform" in how else self.transform(hidden)
-        gelu = {"relu": F.relu, "silu": F.silu, "tanh gelu": lambda t: F.gelu(t, approximate="tanh"), "no gelu": lambda t: t, "tanh": torch.tanh}.get(
+        gelu = {"relu": F.relu, "silu": F.silu,
+                "tanh gelu": lambda t: F.gelu(t, approximate="tanh"), "no gelu": lambda t: t, "tanh": torch.tanh}.get(
             next(iter(how & ACTIVATIONS), ""), F.gelu)
         if "order" in how:
             x = gelu(self.norm(x))

@@ -156,7 +156,8 @@ def _fixed() -> list[Case]:
         Case("longest first, though two pieces would do", {"word": "abcde", "vocabulary": ["ab", "abc", "##cde", "##d", "##e"]}),
         Case("four pieces from the left, though three would do",
              {"word": "abcdefgh", "vocabulary": ["abc", "##defg", "##h", "abcd", "##e", "##f", "##gh"]}),
-        Case("a longer piece further right has to wait", {"word": "abcdefg", "vocabulary": ["a", "ab", "##bcdef", "##cd", "##ef", "##g"]}),
+        Case("a longer piece further right has to wait",
+             {"word": "abcdefg", "vocabulary": ["a", "ab", "##bcdef", "##cd", "##ef", "##g"]}),
         Case("a word of 24 letters", {"word": "abcd" * 6, "vocabulary": ["a", "ab", "##cd", "##ab", "##dab", "##cda"]}),
         Case("a word of 132 letters", {"word": "ha" * 66, "vocabulary": ["h", "ha", "##ha", "##hahaha", "##a"]}),
         Case("capitals are other letters", {"word": "Ab", "vocabulary": ["a", "ab", "A", "##b"]}),
@@ -196,8 +197,8 @@ PIECES = Exercise(
         Twin("matched from the end", partial(_split, how="from the end"),
              "You look for the longest ending first. The rule works from left to right, and the results differ."),
         Twin("the longest piece anywhere", partial(_split, how="anywhere"),
-             "You begin with the longest piece wherever it stands in the word. The rule works from left to right: the first piece is chosen "
-             "before anything behind it."),
+             "You begin with the longest piece wherever it stands in the word. The rule works from left to right: the first piece is "
+             "chosen before anything behind it."),
         Twin("long words given up", partial(_split, how="long words"),
              "You call a word unknown because it is long. Only a place at which nothing fits makes a word unknown."),
         Twin("the fewest pieces", partial(_split, how="fewest"),

@@ -1,4 +1,4 @@
-"""Exercise 11a.6: bits per character over windows. The oracle scores token by token, each from a prefix of its own."""
+"""Exercise 11a.6: bits per character over windows. The oracle scores token by token, from the first window that reaches it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from .windows import cut
 
 
 def _oracle(logits_of: Callable, ids: Tensor, size: int, stride: int, characters: int) -> float:
-    bits = 0.0
+    bits, read = 0.0, {}
     for place in range(1, len(ids)):
-        window = max(0, -((size - place) // stride))  # the first one that reaches this token
-        row = causal_logits(ids[None, window * stride:place])[0, -1].double()
-        bits -= math.log2(row.softmax(0)[ids[place]].item())
+        start = stride * max(0, -((size - place) // stride))  # of the first window that reaches this token
+        if start not in read:
+            read[start] = causal_logits(ids[None, start:start + size])[0].double().softmax(-1).tolist()
+        bits -= math.log2(read[start][place - 1 - start][int(ids[place])])
     return bits / characters
 
 
@@ -104,12 +105,13 @@ def _case(g: torch.Generator, n: int, size: int, stride: int, characters: int, p
 def _draw(seed: int) -> list[Case]:
     g = generator(seed)
     return [_case(g, 13, 4, 4, 31, "side by side"), _case(g, 16, 6, 6, 47, "a short window"), _case(g, 14, 5, 2, 37, "overlapping"),
-            _case(g, 18, 7, 3, 41, "overlapping"), _case(g, 17, 5, 3, 29, "overlapping")]
+            _case(g, 18, 7, 3, 41, "overlapping")]
 
 
 def _fixed() -> list[Case]:
     g = generator(6)
-    return [_case(g, 16, 7, 5, 30, "overlapping"), _case(g, 4, 9, 3, 10, "edges"), _case(g, 2, 5, 5, 3, "edges"), _case(g, 9, 4, 1, 25, "edges")]
+    return [_case(g, 16, 7, 5, 30, "overlapping"), _case(g, 4, 9, 3, 10, "edges"), _case(g, 2, 5, 5, 3, "edges"),
+            _case(g, 9, 4, 1, 25, "edges")]
 
 
 BITS = Exercise(
@@ -150,8 +152,8 @@ BITS = Exercise(
         Twin("least context kept", partial(_bits, how="least context"),
              "You score the beginning of each window, where the model has read least. The end is what is new in it."),
         Twin("a short window counted from its end", partial(_bits, how="from the end"),
-             "You score the last places of each window, as many as a stride has. A short window overlaps by as much as the others, so fewer "
-             "of its places are new."),
+             "You score the last places of each window, as many as a stride has. A short window overlaps by as much as the others, so "
+             "fewer of its places are new."),
         Twin("one token scored twice a window", partial(_bits, how="one more"),
              "The last target of a window is counted again in the next: your cut is one place too early."),
         Twin("one token lost a window", partial(_bits, how="one less"),

@@ -108,7 +108,8 @@ def _fixed() -> list[Case]:
     faint = _case(g, "vectors of tiny entries, where eps decides", 2, 4, 6, [], "values")
     faint.args.update({name: 0.003 * faint.args[name] for name in ("token", "position")})
     faint.args["weight"] = 40 * faint.args["weight"]
-    return [faint, _case(g, "as many ids as positions", 2, 7, 7, [MIXING], "edges"), _case(g, "a single id", 1, 1, 4, [BENDING, MIXING], "edges"),
+    return [faint,
+            _case(g, "as many ids as positions", 2, 7, 7, [MIXING], "edges"), _case(g, "a single id", 1, 1, 4, [BENDING, MIXING], "edges"),
             _case(g, "no block at all", 2, 3, 8, [], "edges"),
             _case(g, "8 ids, 5 positions", 2, 8, 5, [MIXING], "refusal", rejects=ValueError, mentions=("8", "5"))]
 

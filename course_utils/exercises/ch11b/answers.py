@@ -24,7 +24,8 @@ def _oracle(logits: Tensor, ids: Tensor, prompts: Tensor, lengths: Tensor) -> Te
 def _answer(logits: Tensor, ids: Tensor, prompts: Tensor, lengths: Tensor, shift: str = "right", places: str = "right",
             form: str = "sum") -> Tensor:
     n = ids.shape[1]
-    log_p = {"raw": logits, "small number": (logits.softmax(-1) + 1e-9).log(), "axis": logits.log_softmax(1), "sigmoid": torch.sigmoid(logits).log()}.get(form, logits.log_softmax(-1))
+    log_p = {"raw": logits, "small number": (logits.softmax(-1) + 1e-9).log(),
+             "axis": logits.log_softmax(1), "sigmoid": torch.sigmoid(logits).log()}.get(form, logits.log_softmax(-1))
     given, wanted, place = log_p[:, :-1], ids[:, 1:], torch.arange(1, n)
     if shift == "none":
         given, wanted, place = log_p, ids, torch.arange(n)

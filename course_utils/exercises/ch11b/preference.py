@@ -110,8 +110,8 @@ PREFERRING = Exercise(
         Twin("reference left out", partial(_dpo, gain="no reference"),
              "Nothing holds your policy near the reference: a text that was probable before gets credit for it. Only the change counts."),
         Twin("reference added", partial(_dpo, gain="added"),
-             "A ratio of probabilities is a difference of logarithms. Either you add the reference's logarithms, or you have exchanged them: "
-             "each text is compared with itself under the reference."),
+             "A ratio of probabilities is a difference of logarithms. Either you add the reference's logarithms, or you have exchanged "
+             "them: each text is compared with itself under the reference."),
         Twin("both changes added", partial(_dpo, gain="sum"),
              "You reward the policy for making both texts more probable. What counts is how much more the chosen one gained."),
         Twin("rejected text ignored", partial(_dpo, gain="chosen only"),

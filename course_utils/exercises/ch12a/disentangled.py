@@ -1,4 +1,4 @@
-"""Exercise 12a.3: DeBERTa's scores. The oracle goes through every pair of tokens in double precision."""
+"""Exercise 12a.3: DeBERTa's scores. The oracle looks up every pair of tokens by itself, in double precision."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from ...checks.exercise import Case, Exercise, Twin, generator
 
 def _oracle(query: Tensor, key: Tensor, far_query: Tensor, far_key: Tensor, largest: int) -> Tensor:
     q, k, far_q, far_k = (x.double() for x in (query, key, far_query, far_key))
-    batch, n, d = q.shape
+    n, d = q.shape[1:]
 
     def row(a: int, b: int) -> int:
         return 0 if a - b <= -largest else 2 * largest - 1 if a - b >= largest else a - b + largest
 
-    rows = [torch.stack([torch.stack([q[s, i] @ k[s, j] + q[s, i] @ far_k[row(i, j)] + k[s, j] @ far_q[row(j, i)] for j in range(n)])
-                         for i in range(n)]) for s in range(batch)]
-    return (torch.stack(rows) / math.sqrt(3 * d)).float()
+    there, back = (far[torch.tensor([[row(*pair[::way]) for pair in ((i, j) for j in range(n))] for i in range(n)])]
+                   for far, way in ((far_k, 1), (far_q, -1)))  # (i, j, d): the vectors of both distances, pair by pair
+    scores = [torch.einsum("bid,bjd->bij", q, k), torch.einsum("bid,ijd->bij", q, there), torch.einsum("bjd,ijd->bij", k, back)]
+    return (sum(scores) / math.sqrt(3 * d)).float()
 
 
 def _scores(query: Tensor, key: Tensor, far_query: Tensor, far_key: Tensor, largest: int, how: str = "right") -> Tensor:
@@ -50,6 +51,8 @@ def _scores(query: Tensor, key: Tensor, far_query: Tensor, far_key: Tensor, larg
     index = rows(distance)
     if how == "tables exchanged":
         far_query, far_key = far_key, far_query
+    if how == "first text":
+        query, key = query[:1].expand_as(query), key[:1].expand_as(key)
     content = query @ key.mT
     to_place = (query[:, :, None] * far_key[index]).sum(-1)  # q_i · far_key[i - j]
     back = index if how in ("as released", "no sign") else rows(-distance)
@@ -116,6 +119,8 @@ SCORES = Exercise(
         Twin("both distances turned round", partial(_scores, how="both distances turned"),
              "Your distances have the wrong sign: it is the query's position less the key's."),
         Twin("distance without sign", partial(_scores, how="no sign"), "Three to the left and three to the right are the same to you."),
+        Twin("first text for all", partial(_scores, how="first text"),
+             "Every text of the batch gets the scores of the first one. Keep the batch axis in each of the three terms."),
         Twin("rows not shifted", partial(_scores, how="not shifted"),
              "Row 0 of a table belongs to the most negative distance; in yours it belongs to distance 0."),
         Twin("far distances wrapped", partial(_scores, how="wrapped"),

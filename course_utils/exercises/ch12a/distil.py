@@ -24,12 +24,12 @@ def _oracle(student: Tensor, teacher: Tensor, labels: Tensor, temperature: float
 
 
 def _loss(student: Tensor, teacher: Tensor, labels: Tensor, temperature: float, share: float, how: str = "right") -> Tensor:
-    t = temperature
+    t = 2.0 if how == "always 2" else temperature
     teacher = teacher if how == "teacher trained" else teacher.detach()
     mine, theirs = student / (1 if how == "student not cooled" else t), teacher / (1 if how == "teacher not cooled" else t)
     if how == "temperature multiplied":
         mine, theirs = student * t, teacher * t
-    q, p = mine.log_softmax(-1), theirs.log_softmax(-1)
+    q, p = mine.log_softmax(-1), theirs.softmax(-1).log() if how == "log of softmax" else theirs.log_softmax(-1)
     if how == "reversed":
         q, p = p, q
     soft = (p.exp() * (p - q)).sum(-1).mean()
@@ -95,12 +95,25 @@ DISTIL = Exercise(
     fixed=lambda: [
         Case("temperature 0", {"student": torch.zeros(1, 2), "teacher": torch.zeros(1, 2), "labels": torch.tensor([1]), "temperature": 0.0,
                                "share": 0.5}, part="edges", rejects=ValueError, mentions=("0",)),
+        Case("temperature -1.5", {"student": torch.zeros(1, 2), "teacher": torch.zeros(1, 2), "labels": torch.tensor([1]),
+                                  "temperature": -1.5, "share": 0.5}, part="edges", rejects=ValueError, mentions=("-1.5",)),
+        Case("a teacher that is certain, logits in the hundreds", {
+            "student": torch.tensor([[80.0, -10.0, 0.0], [1.0, 150.0, -120.0]]), "labels": torch.tensor([2, 0]), "temperature": 1.5,
+            "teacher": torch.tensor([[-60.0, 130.0, 250.0], [220.0, -30.0, 160.0]]), "share": 0.5}, gradients=("student", "teacher"),
+            shape="()"),
+        Case("one token, the teacher alone", {"student": torch.tensor([[1.0, 2.0, -0.5]]), "teacher": torch.tensor([[0.5, 0.0, 3.0]]),
+                                              "labels": torch.tensor([0]), "temperature": 3.0, "share": 1.0}, part="edges",
+             gradients=("student",), shape="()"),
         Case("labels alone", {"student": torch.tensor([[1.0, 2.0, -0.5]]), "teacher": torch.tensor([[0.5, 0.0, 3.0]]),
                               "labels": torch.tensor([0]), "temperature": 2.0, "share": 0.0}, part="edges", gradients=("student",),
              shape="()")],
     twins=(
         Twin("no factor for the temperature", partial(_loss, how="no factor"),
              "At a high temperature the gradient of the soft part shrinks, and the labels take over. A factor keeps its size."),
+        Twin("temperature 2 for all", partial(_loss, how="always 2"),
+             "Your result does not move with the temperature. It is an argument; two is only what the chapter uses."),
+        Twin("logarithm of the teacher's softmax", partial(_loss, how="log of softmax"),
+             "Where the teacher is certain, a probability rounds to 0, and its logarithm is minus infinity. Take both steps in one."),
         Twin("factor T", partial(_loss, how="factor T"),
              "The gradient shrinks twice with the temperature: logits are divided, and differences of probabilities get smaller."),
         Twin("factor divides", partial(_loss, how="divided"), "Your factor shrinks the soft part further. It should make up for a loss."),

@@ -30,6 +30,11 @@ def _loss(logits: Tensor, original: Tensor, spoiled: Tensor, chosen: Tensor, mas
     scores = logits.sigmoid() if squash else logits
     losses = F.binary_cross_entropy_with_logits(scores, labels, reduction="none")
     match how:
+        case "after the sigmoid":
+            losses = F.binary_cross_entropy(logits.sigmoid(), labels, reduction="none")
+        case "small number":
+            p = logits.sigmoid()
+            losses = -(labels * (p + 1e-6).log() + (1 - labels) * (1 - p + 1e-6).log())
         case "squared":
             losses = (logits.sigmoid() - labels) ** 2
         case "balanced":  # both answers get the same weight, however rare one of them is
@@ -80,7 +85,12 @@ BUG = Exercise(
     id="12a.1", title="Find the bugs: replaced or original", name="replaced_loss", kind="function", stars=2, minutes=10,
     signature="replaced_loss(logits, original, spoiled, chosen, mask) -> ()", oracle=_oracle, reference=_loss, draw=_draw,
     parts={"values": 3, "edges": 1},
-    fixed=lambda: [Case("every guess of the generator was right", {
+    fixed=lambda: [Case("logits in the hundreds", {
+        "logits": torch.tensor([[150.0, -210.0, 190.0, -120.0], [-160.0, 180.0, 90.0, 0.0]]),
+        "original": torch.tensor([[7, 8, 9, 5], [6, 6, 8, 0]]), "spoiled": torch.tensor([[7, 8, 4, 3], [6, 9, 8, 0]]),
+        "chosen": torch.tensor([[False, True, True, True], [False, True, False, False]]),
+        "mask": torch.tensor([[True, True, True, True], [True, True, True, False]])}, part="edges", gradients=("logits",), shape="()"),
+        Case("every guess of the generator was right", {
         "logits": torch.tensor([[0.5, -2.0, 1.0]]), "original": torch.tensor([[7, 8, 9]]), "spoiled": torch.tensor([[7, 8, 9]]),
         "chosen": torch.tensor([[False, True, False]]), "mask": torch.tensor([[True, True, True]])}, part="edges", gradients=("logits",),
         shape="()")],
@@ -100,6 +110,11 @@ BUG = Exercise(
              "You ask about the chosen tokens only. ELECTRA asks about every real token; that is its gain."),
         Twin("sigmoid twice", partial(_loss, squash=True),
              "The loss function takes logits and squashes them itself; you squash before it."),
+        Twin("sigmoid and logarithm apart", partial(_loss, how="after the sigmoid"),
+             "For large logits the sigmoid rounds to 0 or 1, and its logarithm has nothing left to tell. A loss that is given the logits "
+             "does both steps in one."),
+        Twin("small number in the logarithm", partial(_loss, how="small number"),
+             "A small number inside the logarithm hides how wrong a sure answer is. A loss that is given the logits needs no such help."),
         Twin("padding counts", partial(_loss, where="all"), "Padding is asked about as well. Only real tokens count."),
         Twin("labels the other way round", partial(_loss, label="original"),
              "Your label 1 says original. Here the logit is that a token was replaced."),

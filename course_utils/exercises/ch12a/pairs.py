@@ -91,6 +91,10 @@ def _draw(seed: int) -> list[Case]:
 def _fixed() -> list[Case]:
     return [Case("one token each", {"first": torch.tensor([8]), "second": torch.tensor([9]), "languages": [3, 1], "bound": 2},
                  shape="(n,)"),
+            Case("one sentence of one token", {"first": torch.tensor([8]), "second": torch.tensor([9, 9, 4]), "languages": [0, 6],
+                                               "bound": 1}, shape="(n,)"),
+            Case("an empty first sentence", {"first": torch.tensor([], dtype=torch.long), "second": torch.tensor([8, 4]),
+                                             "languages": [0, 1], "bound": 5}, part="refusal", rejects=ValueError, mentions=("0", "2")),
             Case("an empty second sentence", {"first": torch.tensor([8, 4, 6]), "second": torch.tensor([], dtype=torch.long),
                                               "languages": [0, 1], "bound": 2}, part="refusal", rejects=ValueError, mentions=("3", "0"))]
 

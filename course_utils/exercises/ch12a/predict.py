@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import torch
@@ -28,14 +29,16 @@ def _measure() -> dict[str, float]:
     config = BertConfig(vocab_size=30_000)
     with shapes_only():
         narrow = NarrowEmbeddings(config, 128)
-        blocks = [Bert(BertConfig()).encoder.blocks, Albert(config).encoder.blocks]
-        bodies = [Bert(BertConfig(num_layers=6, pooler=False)), Bert(BertConfig())]
+        blocks = [Bert(BertConfig(num_layers=3)).encoder.blocks, Albert(replace(config, num_layers=3)).encoder.blocks]
+        bodies = [Bert(BertConfig(num_layers=layers)) for layers in (1, 2)]
+        pooler = sum(p.numel() for p in bodies[0].pooler.parameters())
         table = narrow.narrow.token.weight.numel() + narrow.widen.weight.numel()
     work = [sum(p.numel() for block in stack for p in block.parameters() if p.dim() == 2) for stack in blocks]  # as often as used
     weight = torch.ones((), requires_grad=True)
     (2 * weight - weight + 8 * weight).backward()
     chosen, guessed = torch.arange(100) < 15, torch.arange(100) < 4
-    distil, whole = (sum(p.numel() for p in body.parameters()) for body in bodies)
+    one, two = (sum(p.numel() for p in body.parameters()) for body in bodies)  # all blocks have the same size
+    distil, whole = one + 5 * (two - one) - pooler, one + 11 * (two - one)
     far = distance_index(20, 4)[19, :9].unique().numel()
     values = (table, 100 * work[1] / work[0], weight.grad.item(), 50, int((chosen & ~guessed).sum()), len(chosen), int(chosen.sum()),
               100 * (distil - 2 * 768) / whole, far)

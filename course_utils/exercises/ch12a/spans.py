@@ -103,7 +103,7 @@ def _draw(seed: int) -> list[Case]:
     g = generator(seed)
 
     def case(part: str, spans: list[list[int]], n: int) -> Case:
-        ids = (10 + torch.randperm(80, generator=g)[:n]).tolist()
+        ids = (10 + torch.randint(0, 6, (n,), generator=g)).tolist()  # words occur again
         return Case(f"spans {spans} of {n} tokens", {"ids": ids, "spans": spans, "sentinels": [105, 104, 103, 102, 101]}, part=part)
 
     def draw(low: int, high: int) -> int:
@@ -116,6 +116,11 @@ def _draw(seed: int) -> list[Case]:
 
 def _fixed() -> list[Case]:
     return [Case("a span at either end", {"ids": [11, 12, 13, 14, 15, 16], "spans": [[0, 2], [5, 1]], "sentinels": [99, 98, 97]}),
+            Case("a hidden piece that stood there before", {"ids": [5, 6, 7, 5, 6, 8, 5, 6], "spans": [[3, 2]], "sentinels": [99, 98]}),
+            Case("a span longer than what follows", {"ids": [5, 5, 6, 6, 6, 7], "spans": [[4, 1], [0, 3]], "sentinels": [99, 98, 97]},
+                 part="any order"),
+            Case("no sentinel for no span", {"ids": [11, 12], "spans": [], "sentinels": []}, part="refusal", rejects=ValueError,
+                 mentions=("1",)),
             Case("nothing hidden", {"ids": [11, 12, 13], "spans": [], "sentinels": [99, 98]}),
             Case("too few sentinels", {"ids": list(range(10, 20)), "spans": [[1, 2], [4, 1], [7, 2]], "sentinels": [99, 98, 97]},
                  part="refusal", rejects=ValueError, mentions=("4",))]

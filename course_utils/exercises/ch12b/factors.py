@@ -112,6 +112,10 @@ def _fixed() -> list[Case]:
     joint = _table(g, 3, 4, 2)
     return [Case("a sentence of one word", {"joint": torch.tensor([0.3, 0.7]), "sentence": torch.tensor([1]), "order": torch.tensor([0])},
                  part="left to right", shape="(n,)"),
+            *(Case(label, {"joint": joint, "sentence": torch.tensor([0, 1, 1]), "order": torch.tensor(order)}, part="refusal",
+                   rejects=ValueError, mentions=(", ".join(map(str, order)),))
+              for label, order in (("an order that is too short", [0, 1]), ("an order with a position 3 of 3", [0, 1, 3]),
+                                   ("an order with a negative position", [0, 1, -1]), ("an order that is too long", [0, 1, 2, 0]))),
             Case("an order that names position 1 twice", {"joint": joint, "sentence": torch.tensor([0, 1, 1]),
                                                           "order": torch.tensor([1, 0, 1])},
                  part="refusal", rejects=ValueError, mentions=("1, 0, 1",))]

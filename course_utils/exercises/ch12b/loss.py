@@ -22,10 +22,10 @@ def _oracle(logits: Tensor, ids: Tensor, orders: Tensor, k: int) -> Tensor:
 def _loss(logits: Tensor, ids: Tensor, orders: Tensor, k: int, ranks: bool = False, end: str = "last", mean: str = "chosen",
           how: str = "right") -> Tensor:
     n = ids.shape[1]
-    log_p = logits if how == "raw" else logits.log_softmax(1 if how == "axis" else -1)
+    log_p = {"raw": logits, "log of softmax": logits.softmax(-1).log(), "axis": logits.log_softmax(1)}.get(how, logits.log_softmax(-1))
     order = orders.argsort(-1) if ranks else orders
     chosen = {"last": order[:, n - k:], "first": order[:, :k], "next": order[:, n - k - 1:n - 1] if k < n else order,
-              "all": order, "sentence": torch.arange(n - k, n).expand(len(ids), k)}[end]
+              "all": order, "half": order[:, n // 2:], "sentence": torch.arange(n - k, n).expand(len(ids), k)}[end]
     wanted = ids
     match how:
         case "next token":
@@ -67,7 +67,10 @@ BUG = Exercise(
     id="12b.5", title="Find the bugs: partial prediction", name="partial_loss", kind="function", stars=2, minutes=12,
     signature="partial_loss(logits, ids, orders, k) -> ()", oracle=_oracle, reference=_loss, draw=_draw,
     parts={"values": 3, "edges": 1},
-    fixed=lambda: [Case("one sentence, one target", {
+    fixed=lambda: [Case("logits in the hundreds", {
+        "logits": torch.tensor([[[120.0, -90.0, 0.0], [10.0, -200.0, 150.0], [0.0, 40.0, -130.0]]]), "ids": torch.tensor([[1, 0, 2]]),
+        "orders": torch.tensor([[2, 0, 1]]), "k": 2}, part="edges", gradients=("logits",), shape="()"),
+        Case("one sentence, one target", {
         "logits": torch.tensor([[[0.5, 2.0, -1.0], [1.0, 0.0, 3.0]]]), "ids": torch.tensor([[1, 2]]), "orders": torch.tensor([[1, 0]]),
         "k": 1}, part="edges", gradients=("logits",), shape="()")],
     twins=(
@@ -96,6 +99,10 @@ BUG = Exercise(
         Twin("divided by the length", partial(_loss, mean="length"),
              "You divide by the length of a sentence. How many losses have you added up?"),
         Twin("not averaged", partial(_loss, mean="sum"), "The mean is asked for; yours is the sum over all chosen tokens."),
+        Twin("last half of each order", partial(_loss, end="half"),
+             "You take half of each order, whatever is asked for. How many turns count is an argument."),
+        Twin("logarithm of a softmax", partial(_loss, how="log of softmax"),
+             "An improbable token's probability rounds to 0, and its logarithm is minus infinity. Take both steps in one."),
         Twin("last words of the sentence", partial(_loss, end="sentence"),
              "You predict the last words of the sentence. The last of the order may stand anywhere."),
         Twin("all turns predicted", partial(_loss, end="all"), "Every token counts in yours; only the last turns of each order should."),

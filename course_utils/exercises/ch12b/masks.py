@@ -84,6 +84,9 @@ MASKS = Exercise(
     fixed=lambda: [
         Case("two tokens, the second first", {"order": torch.tensor([1, 0])}, part="edges", shape="(n, n)"),
         Case("left to right", {"order": torch.arange(4)}, part="edges", shape="(n, n)"),
+        *(Case(label, {"order": torch.tensor(order)}, part="refusal", rejects=ValueError, mentions=(", ".join(map(str, order)),))
+          for label, order in (("an order that leaves positions out", [0, 2, 5]), ("an order that names two positions twice", [0, 0, 3, 3]),
+                               ("an order with a negative position", [0, -1, 1]), ("an order counted from 1", [2, 1, 3]))),
         Case("an order that names position 2 twice", {"order": torch.tensor([0, 2, 2, 1])}, part="refusal", rejects=ValueError,
              mentions=("0, 2, 2, 1",))],
     twins=(

@@ -90,6 +90,9 @@ def _fixed() -> list[Case]:
     return [Case("two cities, half each", {"joint": new_york}, part="impossible pairs"),
             Case("words that do not know of each other", {"joint": torch.outer(torch.tensor([0.2, 0.8]), torch.tensor([0.1, 0.6, 0.3]))},
                  part="every pair possible"),
+            Case("a table that adds up to 0.75", {"joint": torch.full((3, 2), 0.125)}, part="refusal", rejects=ValueError,
+                 mentions=("0.75",)),
+            Case("a table that adds up to 0.9375", {"joint": torch.full((3, 5), 0.0625)}, part="refusal", rejects=ValueError),
             Case("a table that adds up to 1.5", {"joint": torch.full((2, 3), 0.25)}, part="refusal", rejects=ValueError, mentions=("1.5",))]
 
 

@@ -11,6 +11,8 @@ def fit_power_law(sizes, losses):
     x, y = sizes.double().log(), losses.double().log()
     {fit}
 '''
+POSITIVE = "min(sizes.min(), losses.min()) <= 0"
+DESIGN = "design = torch.stack([torch.ones_like(x), x], 1)"
 BY_HAND = '''slope = ((x - x.mean()) * (y - y.mean())).sum() / (x - x.mean()).square().sum()
     left = y - y.mean() - slope * (x - x.mean())
     r2 = 1 - left.square().sum() / (y - y.mean()).square().sum()
@@ -66,6 +68,8 @@ def preference_loss(policy_chosen, policy_rejected, reference_chosen, reference_
     return {loss}, margins
 '''
 
+GAIN = "((policy_chosen - reference_chosen) - (policy_rejected - reference_rejected))"
+
 MIX = '''
 prediction_of_the_mix = {
     "times that every token of Wikipedia is read": 3.0,
@@ -80,16 +84,16 @@ prediction_of_the_mix = {
 LISTED = (
     Listed("11b.1", "a loss that is not positive is let through", POWER.format(
         bad="(sizes <= 0).any()", fit=BY_HAND + "return scale.float(), -slope.float(), r2.float()")),
-    Listed("11b.1", "torch.linalg.lstsq", POWER.format(bad="min(sizes.min(), losses.min()) <= 0", fit='''design = torch.stack([torch.ones_like(x), x], 1)
+    Listed("11b.1", "torch.linalg.lstsq", POWER.format(bad=POSITIVE, fit=DESIGN + '''
     start, slope = torch.linalg.lstsq(design, y[:, None]).solution[:, 0]
     left = y - start - slope * x
     r2 = 1 - left.square().sum() / (y - y.mean()).square().sum()
     return start.exp().float(), -slope.float(), r2.float()'''), right=True),
-    Listed("11b.1", "normal equations, r2 by corrcoef", POWER.format(bad="min(sizes.min(), losses.min()) <= 0", fit='''design = torch.stack([torch.ones_like(x), x], 1)
+    Listed("11b.1", "normal equations, r2 by corrcoef", POWER.format(bad=POSITIVE, fit=DESIGN + '''
     start, slope = torch.linalg.solve(design.T @ design, design.T @ y)
     r2 = torch.corrcoef(torch.stack([x, y]))[0, 1] ** 2
     return start.exp().float(), -slope.float(), r2.float()'''), right=True),
-    Listed("11b.1", "adjusted r2", POWER.format(bad="min(sizes.min(), losses.min()) <= 0", fit=BY_HAND + '''r2 = 1 - (1 - r2) * (len(x) - 1) / (len(x) - 2)
+    Listed("11b.1", "adjusted r2", POWER.format(bad=POSITIVE, fit=BY_HAND + '''r2 = 1 - (1 - r2) * (len(x) - 1) / (len(x) - 2)
     return scale.float(), -slope.float(), r2.float()'''), says=("Share adjusted for the number of points",)),
     Listed("11b.2", "the weight left out", MIX, says=("or you left it out",)),
     Listed("11b.3", "texts lower-cased in the result", distinct(keep="text.lower()")),
@@ -143,8 +147,10 @@ def few_shot(examples, between, behind, last_only=False, row=[], counted=[]):
     ids, lessons = torch.tensor(row), torch.tensor(counted)
     return ids[:-1], torch.where(lessons, ids, -100)[1:]
 '''),
-    Listed("11b.5", "the logarithm of a softmax", ANSWER.format(log_p="logits.softmax(-1).log()", end="torch.where(real, picked, 0.0).sum(1)")),
-    Listed("11b.5", "a small number in the logarithm", ANSWER.format(log_p="logits.softmax(-1).add(1e-9).log()", end="(picked * real).sum(1)"),
+    Listed("11b.5", "the logarithm of a softmax", ANSWER.format(
+        log_p="logits.softmax(-1).log()", end="torch.where(real, picked, 0.0).sum(1)")),
+    Listed("11b.5", "a small number in the logarithm", ANSWER.format(
+        log_p="logits.softmax(-1).add(1e-9).log()", end="(picked * real).sum(1)"),
            says=("Small number in the logarithm",)),
     Listed("11b.5", "a list of numbers", ANSWER.format(log_p="logits.log_softmax(-1)", end="(picked * real).sum(1).tolist()"),
            never=("uple instead of",)),
@@ -152,10 +158,10 @@ def few_shot(examples, between, behind, last_only=False, row=[], counted=[]):
         gain="((policy_chosen - reference_rejected) - (policy_rejected - reference_chosen))", loss="-F.logsigmoid(margins).mean()"),
            says=("or you have exchanged them",)),
     Listed("11b.6", "the loss without gradient", DPO.format(
-        gain="((policy_chosen - reference_chosen) - (policy_rejected - reference_rejected))", loss="-F.logsigmoid(margins).mean().detach()"),
+        gain=GAIN, loss="-F.logsigmoid(margins).mean().detach()"),
            says=("Loss without gradient",)),
     Listed("11b.6", "gradient 0 where the margin is 0", DPO.format(
-        gain="((policy_chosen - reference_chosen) - (policy_rejected - reference_rejected))",
+        gain=GAIN,
         loss="torch.where(margins == 0, torch.full_like(margins, math.log(2)), -F.logsigmoid(margins)).mean()")),
     Listed("11b.7", "ties take more experts", ROUTE, says=("Ties take more experts",)),
 )

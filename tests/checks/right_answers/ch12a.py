@@ -7,8 +7,8 @@ from torch.nn import functional as F
 
 
 def replaced_where(logits, original, spoiled, chosen, mask):
-    labels = (spoiled[mask] != original[mask]).float()
-    return F.binary_cross_entropy(torch.sigmoid(logits[mask]), labels)
+    replaced = spoiled[mask] != original[mask]
+    return -torch.where(replaced, F.logsigmoid(logits[mask]), F.logsigmoid(-logits[mask])).mean()
 
 
 def replaced_softplus(logits, original, spoiled, chosen, mask):
