@@ -3,9 +3,10 @@
 import os
 
 import pytest
+from listed import Listed, listed
+
 from course_utils.checks.engine import examine
 from course_utils.checks.lookup import find
-from listed import Listed, listed
 
 SEEDS = 40 if os.environ.get("COURSE_FULL") else 3
 CHAPTERS = [c for c in os.environ.get("COURSE_CHAPTERS", "").split(",") if c]
