@@ -74,7 +74,8 @@ def _draw_pieces(seed: int) -> list[Case]:
     vocabulary = [_WORDS[i] for i in order]
     return [Case(f"the word {word!r}", {"word": word, "vocabulary": vocabulary}, part="values")
             for word in ("unkindness", "players", "time", "playing")] + [
-        Case(f"the word {word!r}", {"word": word, "vocabulary": vocabulary}, part="unknown words") for word in ("zebra", "playful", "playun", "unkindly")]
+        Case(f"the word {word!r}", {"word": word, "vocabulary": vocabulary}, part="unknown words")
+        for word in ("zebra", "playful", "playun", "unkindly")]
 
 
 def _fixed_pieces() -> list[Case]:
@@ -102,7 +103,8 @@ PIECES = Exercise(
         Twin("only the rest is unknown", partial(_pieces, how="rest unknown"),
              "When the rest of a word fits nothing, the whole word is unknown: one single entry, and the pieces found so far are dropped."),
         Twin("a shorter piece tried instead", _second_try,
-             "Where the longest piece leads nowhere, you step back and try a shorter one. The rule never steps back: such a word is unknown."),
+             "Where the longest piece leads nowhere, you step back and try a shorter one. The rule never steps back: such a word is "
+             "unknown."),
         Twin("unmarked pieces inside a word", partial(_pieces, how="any piece inside"),
              "Inside a word you also take entries without ##. Those may only begin a word."),
         Twin("capital letters made small", partial(_pieces, how="lower"),
@@ -190,7 +192,8 @@ LOOKUP = Exercise(
     parts={"values": 2}, forbidden=("torch.nn.functional.embedding",),
     twins=(
         Twin("matrix stored the other way round", _lookup("transposed"), "One row for each word: vocab_size rows, d_model columns."),
-        Twin("the weight is not a parameter", _lookup("plain tensor"), "Once the layer is built, it holds no such parameter. A plain tensor as an attribute is invisible to the optimiser, and a "
+        Twin("the weight is not a parameter", _lookup("plain tensor"),
+             "Once the layer is built, it holds no such parameter. A plain tensor as an attribute is invisible to the optimiser, and a "
              "parameter made in the forward pass is a new one in every call."),
         Twin("the weight cut off from the gradient", _lookup("detached"),
              "Nothing may stand between the weight and the result that stops gradients."),

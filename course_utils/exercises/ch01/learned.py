@@ -118,7 +118,8 @@ LEARNED = Exercise(
         Twin("factor one half missing", _learned("no half"), "The score is minus one half of the squared, scaled distance."),
         Twin("sign of the score", _learned("sign"), "Your weights grow with the distance: far points win. A score must fall with it."),
         Twin("far queries give 0/0", _learned("unsafe"),
-             "Far from every point each kernel value rounds to zero, and zero divided by zero is NaN. A softmax of the scores stays finite."),
+             "Far from every point each kernel value rounds to zero, and zero divided by zero is NaN. A softmax of the scores stays "
+             "finite."),
         Twin("distance not squared", _learned("distance not squared"),
              "The sum of squares is already the squared distance; taking its root gives another kernel, with a kink at zero."),
         Twin("summed before squaring", _learned("sum, then square"),
@@ -178,8 +179,8 @@ def _fixed_dot() -> list[Case]:
 DOT = Exercise(
     id="01.7", title="Distances without distances", name="dot_product_scores", kind="function", stars=2, minutes=10,
     signature="dot_product_scores(query, keys) -> (m, n)",
-    oracle=_gaussian_scores, reference=_dot, draw=_draw_dot, fixed=_fixed_dot, parts={"values": 3}, raw=lambda s: torch.softmax(s.float(), -1),
-    compared="compared after a softmax over the keys",
+    oracle=_gaussian_scores, reference=_dot, draw=_draw_dot, fixed=_fixed_dot, parts={"values": 3},
+    raw=lambda s: torch.softmax(s.float(), -1), compared="compared after a softmax over the keys",
     forbidden=("torch.cdist", "torch.nn.functional.pairwise_distance", "torch.dist"), rtol=1e-3, atol=1e-4,
     twins=(
         Twin("norm of the keys left out", partial(_dot, norm=0.0),

@@ -188,9 +188,11 @@ PREDICTION = Exercise(
     parts={"values": 2, "bad input": 1}, forbidden=("course_utils.models.kernels.nadaraya_watson",),
     twins=(
         Twin("far queries give 0/0", partial(_predict, how="unsafe"),
-             "Far from every point each kernel value rounds to zero, and zero divided by zero is NaN. Weights as in 01.1 stay finite there."),
+             "Far from every point each kernel value rounds to zero, and zero divided by zero is NaN. Weights as in 01.1 stay finite "
+             "there."),
         Twin("far queries are predicted as 0", partial(_predict, how="epsilon"),
-             "A small number added to the sum avoids the division by zero, but far from every point it is all there is. A mean of the values "
+             "A small number added to the sum avoids the division by zero, but far from every point it is all there is. A mean of the "
+             "values "
              "lies between the smallest and the largest, wherever it is asked for."),
         Twin("bandwidth ignored", partial(_predict, how="no bandwidth"), "The result does not depend on the bandwidth you are given."),
         Twin("plain mean", partial(_predict, how="mean"),

@@ -189,7 +189,8 @@ def _draw_module(seed: int) -> list[Case]:
 
 
 def _module_parameters(g: torch.Generator, d_query: int, d_key: int, d_attn: int) -> dict:
-    parameters = {"w_q.weight": 0.5 * randn(g, d_attn, d_query), "w_k.weight": 0.5 * randn(g, d_attn, d_key), "v.weight": randn(g, 1, d_attn)}
+    parameters = {"w_q.weight": 0.5 * randn(g, d_attn, d_query), "w_k.weight": 0.5 * randn(g, d_attn, d_key),
+                  "v.weight": randn(g, 1, d_attn)}
     return {"init": {"d_query": d_query, "d_key": d_key, "d_attn": d_attn}, "parameters": parameters}
 
 
@@ -213,7 +214,8 @@ def _fixed_module() -> list[Case]:
 MODULE = Exercise(
     id="02.4", title="Additive attention as a module", name="AdditiveAttention", kind="module", stars=3, minutes=15,
     signature="AdditiveAttention(d_query, d_key, d_attn)(query, key, value, mask=None) -> output, weights",
-    oracle=_module_oracle, reference=_module("right"), draw=_draw_module, fixed=_fixed_module, parts={"values": 3, "mask": 2}, outputs=("output", "weights"),
+    oracle=_module_oracle, reference=_module("right"), draw=_draw_module, fixed=_fixed_module,
+    parts={"values": 3, "mask": 2}, outputs=("output", "weights"),
     forbidden=("course_utils.models.recurrent.AdditiveAttention.forward", "course_utils.models.recurrent.AdditiveAttention.scores"),
     twins=(
         Twin("no tanh", _module("linear"), "Without the tanh the query cancels in the softmax: every query gets the same weights."),

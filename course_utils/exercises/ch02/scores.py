@@ -79,19 +79,22 @@ def _draw_elman(seed: int) -> list[Case]:
                  gradients=every, shape="(batch, step, width)"),
             Case("the same with a state to start from", {**args, "inputs": {"x": x, "h": randn(g, batch, width)}}, part="given start",
                  gradients=(*every, "h"), shape="(batch, step, width)"),
-            Case("one sequence of a single step, h left out", {**args, "inputs": {"x": randn(g, 1, 1, d_in)}}, shape="(batch, step, width)")]
+            Case("one sequence of a single step, h left out", {**args, "inputs": {"x": randn(g, 1, 1, d_in)}},
+                 shape="(batch, step, width)")]
 
 
 ELMAN = Exercise(
     id="02.1", title="A recurrent layer", name="ElmanRNN", kind="module", stars=1, minutes=10,
     signature="ElmanRNN(d_in, width)(x, h=None) -> (batch, T, width)", oracle=_elman_oracle, reference=_elman("right"), draw=_draw_elman,
     parts={"values": 3, "given start": 1},
-    forbidden=("torch.nn.RNN", "torch.nn.RNNCell", "torch.rnn_tanh", "torch.rnn_tanh_cell", "course_utils.models.recurrent.ElmanRNN.forward"),
+    forbidden=("torch.nn.RNN", "torch.nn.RNNCell", "torch.rnn_tanh", "torch.rnn_tanh_cell",
+               "course_utils.models.recurrent.ElmanRNN.forward"),
     twins=(
         Twin("no tanh", _elman("linear"),
              "Without the tanh the whole recurrence is one linear map of the inputs, and its states can grow without limit."),
         Twin("sigmoid instead of tanh", _elman("sigmoid"), "Your states are all positive. The hyperbolic tangent keeps the sign."),
-        Twin("ReLU instead of tanh", _elman("relu"), "Your states are never negative and have no upper limit. The hyperbolic tangent has both."),
+        Twin("ReLU instead of tanh", _elman("relu"),
+             "Your states are never negative and have no upper limit. The hyperbolic tangent has both."),
         Twin("states laid side by side", _elman("side by side"),
              "The states of all steps are joined along the features. The steps need an axis of their own."),
         Twin("tanh on the state's part only", _elman("tanh inside"), "Add the two parts and the bias first; the tanh goes around the sum."),

@@ -128,7 +128,8 @@ ATTENTION = Exercise(
         Twin("scaled by the number of keys", partial(_attend, how="keys"),
              "The dot product adds up as many terms as the vectors are wide. How many keys there are plays no part."),
         Twin("exponentials out of range", partial(_attend, how="unsafe"),
-             "Exponentials of large scores are too large for float32. A softmax in one step subtracts the largest score of each row first."),
+             "Exponentials of large scores are too large for float32. A softmax in one step subtracts the largest score of each row "
+             "first."),
         Twin("masked scores set to a number", partial(_attend, how="finite"),
              "A score of, say, -100 is small only while the others are larger. Where the permitted scores are lower still, the forbidden "
              "keys win. Only minus infinity is below everything."),

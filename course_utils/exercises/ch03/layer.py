@@ -85,7 +85,8 @@ BUG = Exercise(
         Twin("scaled by the number of tokens", partial(_plain, how="tokens"),
              "The dot product runs over the d_k entries of a projected query. How many tokens there are plays no part."),
         Twin("exponentials out of range", partial(_plain, how="overflow"),
-             "Exponentials of large scores are too large for float32. A softmax in one step subtracts the largest score of each row first."),
+             "Exponentials of large scores are too large for float32. A softmax in one step subtracts the largest score of each row "
+             "first."),
         Twin("scaled after the softmax", partial(_plain, how="scaled after"),
              "The bracket is right now, but the division has moved behind the softmax: the weights no longer sum to 1."),
         Twin("scaled by d_k", partial(_plain, how="d_k"), "The bracket is right now, but the square root has got lost."),

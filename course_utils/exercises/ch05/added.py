@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ...checks.exercise import Case, Exercise, Twin, generator
+from ..common import integers, randn, sizes
 
 _KEYS = ("row of nn.Embedding(1000, 512)", "row with entries of std 1/√512", "that row times √512", "sinusoidal row, d_model = 512",
          "nn.Embedding row times √512, in sinusoidal rows")
@@ -52,7 +53,7 @@ LENGTHS = Exercise(
 
 
 def _module_oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
-    ids, first = inputs["ids"], inputs["first"]
+    ids, first = inputs["ids"], inputs.get("first", 0)
     one_hot = F.one_hot(ids, init["vocab_size"]).float()
     where = F.one_hot(torch.arange(ids.shape[1]) + first, init["max_len"]).float()
     total = one_hot @ parameters["token.weight"] + (where @ parameters["position.weight"])[None]
@@ -65,7 +66,7 @@ class _Module(nn.Module):
     def __init__(self, vocab_size: int, d_model: int, max_len: int, how: str = "right"):
         super().__init__()
         self.how = how
-        self.token = nn.Embedding(vocab_size, d_model)
+        self.token = nn.Embedding(vocab_size, d_model, padding_idx=0 if how == "padding" else None)
         self.position = nn.Embedding(max_len, d_model)
         self.norm = nn.LayerNorm(d_model, eps=1e-5 if how == "default eps" else 1e-12)
 
@@ -105,16 +106,19 @@ def _module(how: str) -> type[nn.Module]:
 
 def _draw_module(seed: int) -> list[Case]:
     g = generator(seed)
-    init = {"vocab_size": 11, "d_model": 6, "max_len": 9}
-    parameters = {name: torch.randn(*size, generator=g) for name, size in
-                  {"token.weight": (11, 6), "position.weight": (9, 6), "norm.weight": (6,), "norm.bias": (6,)}.items()}
-    ids = torch.randint(0, 11, (2, 4), generator=g)
+    batch, n, d_model = sizes(g, 3, 3, 8)
+    room, words = n + 4, n + 7
+    init = {"vocab_size": words, "d_model": d_model, "max_len": room}
+    parameters = {name: randn(g, *size) for name, size in {"token.weight": (words, d_model), "position.weight": (room, d_model),
+                                                           "norm.weight": (d_model,), "norm.bias": (d_model,)}.items()}
+    ids = integers(g, 0, words, batch, n)
+    ids[0, 0], ids[-1, -1] = 0, words - 1
     tiny = {**parameters, **{name: 1e-3 * parameters[name] for name in ("token.weight", "position.weight")}}
     everything = tuple(parameters)
     shape = "(batch, token, d_model)"
     return [
-        Case("2 sequences of 4 ids, table of 9 positions", {"init": init, "parameters": parameters, "inputs": {"ids": ids, "first": 0}},
-             gradients=everything, shape=shape),
+        Case(f"{batch} sequences of {n} ids, table of {room} positions",
+             {"init": init, "parameters": parameters, "inputs": {"ids": ids, "first": 0}}, gradients=everything, shape=shape),
         Case("the same, continuing at position 3", {"init": init, "parameters": parameters, "inputs": {"ids": ids, "first": 3}},
              part="continuing", gradients=everything, shape=shape),
         Case("tiny embeddings, where the epsilon shows", {"init": init, "parameters": tiny, "inputs": {"ids": ids, "first": 0}},
@@ -122,13 +126,18 @@ def _draw_module(seed: int) -> list[Case]:
 
 
 def _fixed_module() -> list[Case]:
-    (first, *_), init = _draw_module(7), {"vocab_size": 11, "d_model": 6, "max_len": 9}
-    parameters = first.args["parameters"]
+    g, init = generator(7), {"vocab_size": 11, "d_model": 6, "max_len": 9}
+    parameters = {name: randn(g, *size) for name, size in
+                  {"token.weight": (11, 6), "position.weight": (9, 6), "norm.weight": (6,), "norm.bias": (6,)}.items()}
 
     def case(label: str, ids: Tensor, start: int, **more) -> Case:
         return Case(label, {"init": init, "parameters": parameters, "inputs": {"ids": ids, "first": start}}, **more)
 
+    left_out = case("one sequence that fills the table, first left out", torch.tensor([[0, 3, 10, 0, 5, 1, 2, 0, 7]]), 0,
+                    gradients=tuple(parameters), shape="(batch, token, d_model)")
+    del left_out.args["inputs"]["first"]
     return [
+        left_out,
         case("the last place of the table", torch.tensor([[4], [0], [10]]), 8, part="continuing", shape="(batch, token, d_model)"),
         case("10 tokens for 9 positions", torch.zeros(1, 10, dtype=torch.long), 0, part="bad input", rejects=ValueError,
              mentions=("9", "10")),
@@ -178,6 +187,9 @@ EMBEDDINGS = Exercise(
              "PyTorch's LayerNorm has an epsilon of 1e-5 unless told otherwise. The docstring asks for another."),
         Twin("words scaled by the root", _module("scaled"),
              "You multiply the words by the root of the width. That belongs to another model; here nothing is scaled."),
+        Twin("word 0 never trained", _module("padding"),
+             "The numbers are right, but word 0 is declared as padding and gets no gradient. The docstring asks for a plain table: which "
+             "word is padding belongs to the mask."),
         Twin("multiplied instead of added", _module("product"),
              "Position vectors are added to word vectors, entry by entry, and not multiplied."),
     ),

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ...models import positions as reference
+from ..common import integers, randn, sizes
 
 _KEYS = ("i", "j", "j - i", "-|i - j|", "-|i - j|, causal mask", "number by offset, causal mask")
 
@@ -43,7 +44,7 @@ def _guess(**changes: str) -> dict[str, str]:
 BIASES = Exercise(
     id="05.6", title="Predict: what a bias can say", name="prediction_of_biases", kind="value", stars=3, minutes=8,
     signature="prediction_of_biases: dict of 6 words", oracle=_biases, reference=_biases(), draw=lambda seed: [Case("your six words", {})],
-    parts={"values": 2},
+    parts={"values": 2}, choices=("nothing", "keys", "offset"),
     twins=(
         Twin("signed offset taken for relative", _guess(signed="offset", causal="offset"),
              "Write the softmax of row i: what depends on i alone is a common factor of numerator and denominator. What is left of "
@@ -86,6 +87,8 @@ def _rotate(x: Tensor, positions: Tensor, base: float = 10_000.0, how: str = "ri
         positions = torch.arange(x.shape[-2])
     if how == "one on":
         positions = positions + 1
+    if how == "from the first":
+        positions = positions - positions[:1]
     exponent = {"no two": pair / width, "column": 4 * pair / width}.get(how, 2 * pair / width)
     angle = positions[:, None] * base ** -exponent
     if how == "one angle":
@@ -96,7 +99,7 @@ def _rotate(x: Tensor, positions: Tensor, base: float = 10_000.0, how: str = "ri
     if how == "halves":
         a, b = x[..., : width // 2], x[..., width // 2 :]
         return torch.cat([a * c - b * s, a * s + b * c], -1)
-    a, b = x[..., 0::2], x[..., 1::2]
+    a, b = (x[..., : width // 2], x[..., width // 2 :]) if how == "read in halves" else (x[..., 0::2], x[..., 1::2])
     first, second = a * c - b * s, a * s + b * c
     if how in ("angles in halves", "partners in halves"):
         angles = torch.cat([angle, angle], -1) if how == "angles in halves" else angle.repeat_interleave(2, -1)
@@ -120,11 +123,15 @@ def _rotate(x: Tensor, positions: Tensor, base: float = 10_000.0, how: str = "ri
 
 def _draw_rotate(seed: int) -> list[Case]:
     g = generator(seed)
-    x, many = torch.randn(5, 6, generator=g), torch.randn(2, 3, 5, 8, generator=g)
-    places = torch.randint(0, 40, (5,), generator=g)
-    return [Case("5 tokens of width 6 at positions 0 to 4", {"x": x, "positions": torch.arange(5)}, gradients=("x",),
+    batch, heads, n, half = sizes(g, 4, 2, 7)
+    half = half if half > 2 else 7
+    width = 2 * half  # larger than any of the others
+    width += 2 * (width == n)
+    x, many = randn(g, n, width), randn(g, batch, heads, n, width)
+    places = integers(g, 0, 25, n)
+    return [Case(f"{n} tokens of width {width} at positions 0 to {n - 1}", {"x": x, "positions": torch.arange(n)}, gradients=("x",),
                  shape="(token, head_dim)"),
-            Case("2 × 3 heads, 5 tokens at scattered positions, base 50", {"x": many, "positions": places + 3, "base": 50.0},
+            Case(f"{batch} × {heads} heads, {n} tokens at scattered positions, base 50", {"x": many, "positions": places + 3, "base": 50.0},
                  part="heads", gradients=("x",), shape="(batch, head, token, head_dim)")]
 
 
@@ -132,14 +139,25 @@ ROTATION = Exercise(
     id="05.7", title="Rotary positions", name="rotate", kind="function", stars=3, minutes=15,
     signature="rotate(x, positions, base=10000.0) -> same shape as x",
     oracle=_rotate_oracle, reference=reference.rope, draw=_draw_rotate, parts={"values": 2, "heads": 2, "bad input": 1},
+    forbidden=("course_utils.models.positions.rope",),
     fixed=lambda: [
         Case("one token at position 7", {"x": torch.tensor([[1.0, 0.0, 0.5, -2.0]]), "positions": torch.tensor([7])},
              shape="(token, head_dim)"),
+        Case("a single pair, positions in any order, one of them twice", {"x": torch.tensor([[1.0, 0.5], [0.2, -1.0], [2.0, 1.0]]),
+             "positions": torch.tensor([9, 2, 9])}, shape="(token, head_dim)"),
+        Case("head_dim = 1 leaves an entry without a partner", {"x": torch.ones(3, 1), "positions": torch.arange(3)},
+             part="bad input", rejects=ValueError, mentions=("1",)),
         Case("head_dim = 5 leaves an entry without a partner", {"x": torch.ones(3, 5), "positions": torch.arange(3)},
              part="bad input", rejects=ValueError, mentions=("5",))],
     twins=(
         Twin("pairs half a width apart", partial(_rotate, how="halves"),
              "You turn entry i with the one half a width away. Some checkpoints do; this docstring pairs neighbours."),
+        Twin("read in halves, written in turn", partial(_rotate, how="read in halves"),
+             "You take partners half a width apart and write them side by side. Read and write the pairs in the same places: neighbours."),
+        Twin("positions counted from the first", partial(_rotate, how="from the first"),
+             "You subtract the first position from all. Scores would not notice, but a sequence that goes on with a cache would start "
+             "again "
+             "at 0."),
         Twin("angles laid out in halves", partial(_rotate, how="angles in halves"),
              "Neighbours are paired, but the list of angles is repeated as a whole, so the two partners turn by different angles. "
              "Each angle must stand twice in a row."),

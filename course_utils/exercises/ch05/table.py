@@ -43,6 +43,8 @@ def _table(n: int, d_model: int, base: float = 10_000.0, how: str = "right") -> 
     angle = torch.arange(n, dtype=torch.float64)[:, None] / base**exponent
     if how == "counted from one":
         angle = angle + 1 / base**exponent
+    if how == "turns":
+        angle = 2 * math.pi * angle
     even = column % 2 == 0
     if how == "swapped":
         even = ~even
@@ -53,17 +55,13 @@ def _table(n: int, d_model: int, base: float = 10_000.0, how: str = "right") -> 
         even = torch.ones_like(even)
     if how == "halves by column":
         even = column < d_model // 2
-    result = torch.where(even, angle.sin(), angle.cos()).float()
+    result = torch.where(even, angle.sin(), torch.zeros_like(angle) if how == "no cosines" else angle.cos()).float()
     return result.mT if how == "transposed" else result
-
-
-def _safe_table(n: int, d_model: int, base: float = 10_000.0) -> Tensor:
-    return reference.sinusoidal(n, d_model, base)
 
 
 def _draw_table(seed: int) -> list[Case]:
     g = generator(seed)
-    n, half = (int(torch.randint(low, high, (), generator=g)) for low, high in ((9, 13), (3, 5)))
+    n, half = (int(torch.randint(low, high, (), generator=g)) for low, high in ((7, 14), (3, 9)))
     base = 50.0 + 100 * torch.rand((), generator=g).item()
     return [Case(f"{n} positions, d_model = {2 * half}", {"n": n, "d_model": 2 * half}, shape="(position, d_model)"),
             Case(f"the same with base {base:.0f}", {"n": n, "d_model": 2 * half, "base": base}, part="base",
@@ -79,10 +77,15 @@ _NO_TWO = "Your wavelengths reach only the root of the base. The exponent runs f
 TABLE = Exercise(
     id="05.1", title="The sinusoidal table", name="sinusoidal", kind="function", stars=2, minutes=10,
     signature="sinusoidal(n, d_model, base=10000.0) -> (n, d_model)",
-    oracle=_table_oracle, reference=_safe_table, draw=_draw_table, parts={"values": 2, "base": 1, "bad input": 1},
+    oracle=_table_oracle, reference=reference.sinusoidal, draw=_draw_table, parts={"values": 2, "base": 1, "bad input": 1},
+    forbidden=("course_utils.models.positions.sinusoidal",),
     fixed=lambda: [
         Case("a single position", {"n": 1, "d_model": 6}, shape="(position, d_model)"),
         Case("d_model = 2", {"n": 5, "d_model": 2}, shape="(position, d_model)"),
+        Case("300 positions", {"n": 300, "d_model": 4}, shape="(position, d_model)"),
+        Case("more columns than positions", {"n": 3, "d_model": 34}, shape="(position, d_model)"),
+        Case("the same with base 7", {"n": 3, "d_model": 34, "base": 7.0}, part="base", shape="(position, d_model)"),
+        Case("d_model = 1 is a column without a partner", {"n": 4, "d_model": 1}, part="bad input", rejects=ValueError, mentions=("1",)),
         Case("d_model = 7 has a column without a partner", {"n": 4, "d_model": 7}, part="bad input", rejects=ValueError, mentions=("7",)),
     ],
     twins=(
@@ -107,7 +110,11 @@ TABLE = Exercise(
         Twin("frequencies that grow", partial(_table, how="upward"),
              "Later pairs of yours turn faster, thousands of times a step. The power of the base divides the position."),
         Twin("base ignored", partial(_table, how="fixed base"),
-             "The result does not depend on the base at all: somewhere its default is written out."),
+             "A second base gives the table of the first: its default is written out somewhere, or a result of an earlier call was kept."),
+        Twin("angles in whole turns", partial(_table, how="turns"),
+             "Your angles are 2π times too large. The formula has no π: the first pair takes one radian a position, not a whole turn."),
+        Twin("cosines left at zero", partial(_table, how="no cosines"),
+             "Every second column of yours is still zero. The cosines belong there."),
         Twin("positions as columns", partial(_table, how="transposed"),
              "Tokens are rows in this course: one row a position, one column a dimension."),
     ),
@@ -116,7 +123,7 @@ TABLE = Exercise(
 
 def _draw_listing(seed: int) -> list[Case]:
     g = generator(seed)
-    n, half = (int(torch.randint(low, high, (), generator=g)) for low, high in ((9, 13), (3, 5)))
+    n, half = (int(torch.randint(low, high, (), generator=g)) for low, high in ((7, 14), (3, 9)))
     return [Case(f"{n} positions, d_model = {2 * half}", {"n": n, "d_model": 2 * half}, shape="(position, d_model)")]
 
 
@@ -124,7 +131,11 @@ LISTING = Exercise(
     id="05.2", title="Find the bug: a table many people copied", name="positional_encoding", kind="function", stars=2, minutes=8,
     signature="positional_encoding(n, d_model) -> (n, d_model)",
     oracle=_table_oracle, reference=_table, draw=_draw_listing, parts={"values": 2},
-    fixed=lambda: [Case("a single position", {"n": 1, "d_model": 6}, shape="(position, d_model)")],
+    forbidden=("course_utils.models.positions.sinusoidal",),
+    fixed=lambda: [Case("a single position", {"n": 1, "d_model": 6}, shape="(position, d_model)"),
+                   Case("d_model = 2", {"n": 5, "d_model": 2}, shape="(position, d_model)"),
+                   Case("more columns than positions", {"n": 3, "d_model": 34}, shape="(position, d_model)"),
+                   Case("100 positions", {"n": 100, "d_model": 6}, shape="(position, d_model)")],
     twins=(
         Twin("still the handed-out bug", partial(_table, how="column"),
              "Write down the exponents of the first four columns and compare them with the formula.", untouched=True),
@@ -137,6 +148,8 @@ LISTING = Exercise(
         Twin("pair index rounded up", partial(_table, how="rounded up"),
              "You pair column 1 with column 2. The partners are 0 and 1, then 2 and 3: round the other way."),
         Twin("sine and cosine swapped", partial(_table, how="swapped"), _SWAPPED),
+        Twin("positions counted from one", partial(_table, how="counted from one"),
+             "The wavelengths are right now, but positions count from 0: the first row must be 0, 1, 0, 1 and so on."),
         Twin("front half sines, back half cosines", partial(_table, how="halves"), _HALVES),
         Twin("half-and-half by position of column", partial(_table, how="halves by column"),
              "The exponents are paired now, but sine and cosine are chosen by half of the table and no longer in turn."),
@@ -191,7 +204,7 @@ def _shift(k: float, d_model: int, base: float = 10_000.0, how: str = "right") -
 
 def _draw_shift(seed: int) -> list[Case]:
     g = generator(seed)
-    k, half = (int(torch.randint(low, high, (), generator=g)) for low, high in ((4, 10), (3, 5)))
+    k, half = (int(torch.randint(low, high, (), generator=g)) for low, high in ((4, 10), (3, 9)))
     shape = "(d_model, d_model)"
     return [Case(f"a shift by {k}, d_model = {2 * half}", {"k": k, "d_model": 2 * half}, shape=shape),
             Case(f"a shift by {-k} with base 100", {"k": -k, "d_model": 2 * half, "base": 100.0}, shape=shape)]
@@ -200,9 +213,10 @@ def _draw_shift(seed: int) -> list[Case]:
 SHIFT = Exercise(
     id="05.3", title="The matrix that shifts", name="shift_matrix", kind="function", stars=2, minutes=12,
     signature="shift_matrix(k, d_model, base=10000.0) -> (d_model, d_model)",
-    oracle=_shift_oracle, reference=lambda k, d_model, base=10_000.0: reference.shift_matrix(k, d_model, base).float(),
-    draw=_draw_shift, parts={"values": 3},
-    fixed=lambda: [Case("a shift by 0", {"k": 0, "d_model": 6}, shape="(d_model, d_model)")],
+    oracle=_shift_oracle, reference=_shift, draw=_draw_shift, parts={"values": 3},
+    forbidden=("course_utils.models.positions.shift_matrix",),
+    fixed=lambda: [Case(f"a shift by {k}, d_model = {d_model}", {"k": k, "d_model": d_model}, shape="(d_model, d_model)")
+                   for k, d_model in ((0, 6), (-3, 2), (5, 64))],
     twins=(
         Twin("shifts backwards", partial(_shift, how="back"),
              "Your matrix takes position p to p minus k. Exchanging the two signs of the sine turns it round; or is it transposed?"),

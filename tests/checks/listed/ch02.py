@@ -52,7 +52,8 @@ class ElmanRNN(Theirs):
     Listed("02.1", "the state kept from call to call", ELMAN.replace(
         "        if h is None:\n            h = torch.zeros(len(x), self.u.in_features)\n",
         "        if h is None:\n            h = getattr(self, 'h', None)\n        if h is None or len(h) != len(x):\n"
-        "            h = torch.zeros(len(x), self.u.in_features)\n").replace("        return", "        self.h = h.detach()\n        return")),
+        "            h = torch.zeros(len(x), self.u.in_features)\n").replace("        return", "        self.h = h.detach()\n        "
+        "return")),
     Listed("02.1", "states side by side", ELMAN.replace("torch.stack(states, dim=1)", "torch.cat(states, dim=-1)"),
            never=("an axis of length 1",)),
     Listed("02.1", "a loop", ELMAN, right=True),
@@ -74,10 +75,12 @@ class AdditiveAttention(ReferenceAttention):
         + "        return Theirs.forward(self, query, key, value, mask)\n", says=("out of bounds",), never=("has no attribute",)),
     Listed("02.4", "forbidden score -100", ATTENTION.replace("-torch.inf", "-100"), says=("Masked scores set to a number",)),
     Listed("02.4", "a mask of two axes taken as (batch, m)", ATTENTION.replace(
-        "            scores = scores.masked", "            if mask.dim() == 2:\n                mask = mask[:, None, :]\n            scores = scores.masked")),
+        "            scores = scores.masked", "            if mask.dim() == 2:\n                mask = mask[:, None, :]\n            "
+        "scores = scores.masked")),
     Listed("02.4", "a mask of four axes", ATTENTION.replace("(~mask,", "(~mask[:, None],"), never=("should be summed",)),
     Listed("02.4", "the mask of the first call kept", ATTENTION.replace(
-        "        if mask is not None:", "        if mask is None:\n            mask = getattr(self, 'mask', None)\n        self.mask = mask\n"
+        "        if mask is not None:", "        if mask is None:\n            mask = getattr(self, 'mask', None)\n        self.mask "
+        "= mask\n"
         "        if mask is not None and mask.shape[-1] == scores.shape[-1]:")),
     Listed("02.4", "softmax over the queries", ATTENTION.replace("dim=-1", "dim=1"), never=("NaN",)),
     Listed("02.4", "a softmax with minus infinity", ATTENTION, right=True),

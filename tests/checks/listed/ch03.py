@@ -100,7 +100,8 @@ def self_attention(x, w_q, w_k, w_v):
 """, right=True),
     Listed("03.6", "the batch squeezed away", MODULE.replace("return weights @ v", "return (weights @ v).squeeze()")),
     Listed("03.6", "forbidden score -100", MODULE.replace("-torch.inf", "-100"), says=("Masked scores set to a number",)),
-    Listed("03.6", "divided by d_k by hand", MODULE.replace("math.sqrt(q.shape[-1])", "q.shape[-1]"), never=("The function you call already scales;",)),
+    Listed("03.6", "divided by d_k by hand", MODULE.replace("math.sqrt(q.shape[-1])", "q.shape[-1]"),
+           never=("The function you call already scales;",)),
     Listed("03.6", "mask inverted by hand", MODULE.replace("mask.any", "(~mask).any").replace("(~mask & ~empty", "(mask & ~empty"),
            says=("Mask inverted",)),
     Listed("03.6", "mask inverted, no policy", MODULE.replace("~mask & ~empty", "mask").replace(

@@ -55,9 +55,11 @@ def merge_heads(x):
     return theirs(x)
 """, says=("out of bounds",)),
     Listed("04.4", "the mask of an earlier call kept", MODULE.replace(
-        "        key = query if", "        self.last = mask = mask if mask is not None else getattr(self, 'last', None)\n        key = query if")),
+        "        key = query if", "        self.last = mask = mask if mask is not None else getattr(self, 'last', None)\n        key "
+        "= query if")),
     Listed("04.4", "the keys of the first call kept", MODULE.replace(
-        "\n        scores =", "\n        old = getattr(self, 'k0', k)\n        k = self.k0 = old if old.shape == k.shape else k\n        scores =")),
+        "\n        scores =", "\n        old = getattr(self, 'k0', k)\n        k = self.k0 = old if old.shape == k.shape else k\n     "
+        "   scores =")),
     Listed("04.4", "an assertion", MODULE.replace(
         "if d_model % num_heads:\n            raise ValueError(f\"{d_model} features, {num_heads} heads\")",
         "assert d_model % num_heads == 0, f\"{d_model} features, {num_heads} heads\""), never=("by accident",)),
@@ -66,7 +68,8 @@ def merge_heads(x):
     Listed("04.4", "softmax over the heads", MODULE.replace("torch.softmax(scores, -1)", "torch.softmax(scores, 1)"),
            never=("contains NaN",)),
     Listed("04.4", "forbidden score -1e4", MODULE.replace("-torch.inf", "-1e4"), says=("Masked scores set to a number",)),
-    Listed("04.4", "mask added as 0 and 1", MODULE.replace("scores.masked_fill(~mask & ~empty, -torch.inf)", "scores + mask.float()").replace(
+    Listed("04.4", "mask added as 0 and 1", MODULE.replace(
+        "scores.masked_fill(~mask & ~empty, -torch.inf)", "scores + mask.float()").replace(
         "weights = weights.masked_fill(empty, 0.0)", "pass"), says=("Mask added to the scores",)),
     Listed("04.4", "mask after the softmax", MODULE.replace("scores.masked_fill(~mask & ~empty, -torch.inf)", "scores").replace(
         "weights.masked_fill(empty, 0.0)", "weights * mask"), says=("Mask applied after the softmax",)),

@@ -23,6 +23,12 @@ def weights_in_double(query, keys, bandwidth):
     return torch.exp(torch.log_softmax(-(distance**2) / (2 * bandwidth * bandwidth), dim=1))
 
 
+def weights_by_softmax(query, keys, bandwidth):
+    if bandwidth <= 0:
+        raise ValueError(f"the bandwidth is {bandwidth}")
+    return F.softmax(((query.unsqueeze(1) - keys) / bandwidth).square().mul(-0.5), dim=-1)
+
+
 def predict_with_einsum(query, keys, values, bandwidth):
     if len(keys) != len(values) or len(keys) == 0:
         raise ValueError(f"{len(keys)} keys, {len(values)} values")
@@ -108,7 +114,7 @@ class CdistKernel(nn.Module):
 LIMITS = {"bandwidth -> 0": "nearest", "bandwidth -> infinity": "mean", "sum of a row": "one", "sum of a column": "not one"}
 
 ANSWERS = {
-    "01.1": [weights_by_loops, weights_in_double],
+    "01.1": [weights_by_loops, weights_in_double, weights_by_softmax],
     "01.2": [predict_with_einsum, predict_by_loop],
     "01.5": [loo_by_leaving_out, loo_with_a_gather],
     "01.3": [LIMITS, {key: word.upper() + " " for key, word in LIMITS.items()}],
