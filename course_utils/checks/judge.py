@@ -37,6 +37,7 @@ class Finding:
     got: Any = None
     expected: Any = None
     clues: list[str] = field(default_factory=list)
+    wrong: list[tuple[str, Any, Any]] = field(default_factory=list)  # name, got and expected of every output that is wrong
     right: float = 0.0  # share of a prediction's entries that are right
     later: bool = False  # the first call was right, a later one was not
 
@@ -78,12 +79,22 @@ def judge(exercise: Exercise, cases: list[Case], seen: list[Observation]) -> Ver
     first = findings[0] if findings else None
     if first is not None and first.stage != "not attempted":
         name_the_mistake(exercise, cases, seen, first)
+        first.clues = first.clues or _clues(exercise, first)
     if first is not None and first.stage == "not attempted":  # a blank, or an untouched find-the-bug stub
         earned = dict.fromkeys(earned, 0.0)
     elif exercise.kind == "value" and first is not None and first.right:
         earned = {part: round(points * first.right, 2) for part, points in exercise.parts.items()}
     remarks = [] if first else sentences.remarks(seen[0], exercise, cases[0])
     return Verdict(earned, first, remarks)
+
+
+def _clues(exercise: Exercise, finding: Finding) -> list[str]:
+    """What the numbers tell: of the first wrong output before the others, unless another tells more than a place."""
+    tips: list[str] = []
+    for name, got, want in finding.wrong:
+        found = clues(got, want, exercise.rtol, exercise.atol) if isinstance(want, torch.Tensor) else []
+        tips += [tip if name == finding.wrong[0][0] else f"In your {name}: {tip[0].lower()}{tip[1:]}" for tip in found]
+    return sorted(tips, key=lambda tip: "entries differ" in tip)
 
 
 def _plainness(finding: Finding) -> tuple:
@@ -157,8 +168,8 @@ class _Trial:
         for name, got, want in results:
             if isinstance(want, torch.Tensor) and got.shape != want.shape:
                 shape = f"{self.case.shape} = " if self.case.shape and name == names[0] else ""
-                return self.found("shape", f"Your {name} has shape {tuple(got.shape)}; expected {shape}{tuple(want.shape)}.",
-                                  got=got, expected=want, clues=clues(got, want, exercise.rtol, exercise.atol))
+                return self.found("shape", f"Your {name} {sentences.does(name, 'has', 'have')} shape {tuple(got.shape)}; expected "
+                                           f"{shape}{tuple(want.shape)}.", got=got, expected=want, wrong=[(name, got, want)])
         for name, got, want in results:
             if isinstance(want, torch.Tensor) and torch.isfinite(want).all() and not torch.isfinite(got).all():
                 bad = "NaN (not a number)" if torch.isnan(got).any() else "infinity"
@@ -166,16 +177,10 @@ class _Trial:
         wrong = [result for result in results if not same_item(exercise, *result[1:])]
         if not wrong:
             return None
-        tips = []
-        for name, got, want in reversed(wrong):  # what is said of the first comes first, unless another output tells more
-            pair = map(exercise.raw or _itself, (got, want))
-            found = clues(*pair, exercise.rtol, exercise.atol) if isinstance(want, torch.Tensor) else []
-            found = [tip if name == wrong[0][0] else f"In your {name}: {tip[0].lower()}{tip[1:]}" for tip in found]
-            tips = sorted(found + tips, key=lambda tip: "entries differ" in tip)
+        wrong = [(name, *map(exercise.raw or _itself, (mine, wanted))) for name, mine, wanted in wrong]
         name, got, want = wrong[0]
-        note = f" ({exercise.compared})" if exercise.raw and exercise.compared and not _alike(exercise.raw(want), want) else ""
-        got, want = map(exercise.raw or _itself, (got, want))
-        return self.found("values", sentences.wrong_numbers(name, got, want) + f"{note}.", got=got, expected=want, clues=tips)
+        note = f" ({exercise.compared})" if exercise.raw and exercise.compared and not _alike(want, results[0][2]) else ""
+        return self.found("values", sentences.wrong_numbers(name, got, want) + f"{note}.", got=got, expected=want, wrong=wrong)
 
     def _inputs(self) -> Finding | None:
         if not self.seen.changed:
@@ -252,7 +257,7 @@ class _Trial:
                 cut = [f"`{output}`" for output, flag in zip(outputs, attached, strict=False) if not flag] if any(attached) else []
                 tail = f" None comes out of your {' and '.join(cut)}." if cut and len(outputs) == len(attached) else ""
                 return self.found("gradients", f"The numbers are right, but the gradient of `{name}` is not.{tail}", got=got,
-                                  expected=want, clues=clues(got, want, rtol, atol))
+                                  expected=want, wrong=[(name, got, want)])
         return None
 
 
