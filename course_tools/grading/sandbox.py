@@ -61,7 +61,7 @@ def copy_package(folder: Path) -> None:
         shutil.copytree(PACKAGE / room, target / room, ignore=hide)
     (target / "checks").mkdir()
     shutil.copy2(TOOLS / "grading" / "inside" / "checks.py", target / "checks" / "__init__.py")
-    for name in ("exercise", "limits", "observation", "observe", "own_code", "plain_data", "shortcuts"):
+    for name in ("again", "exercise", "limits", "observation", "observe", "own_code", "plain_data", "shortcuts"):
         shutil.copy2(PACKAGE / "checks" / f"{name}.py", target / "checks")
     for path in sorted((PACKAGE / "exercises").glob("ch*/callables.py")):  # functions that cases hand to an answer
         chapter = target / "exercises" / path.parent.name

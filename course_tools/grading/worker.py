@@ -138,7 +138,8 @@ def _reap(child: int, status: int | None) -> int:
 
 def observed(task: dict[str, Any]) -> dict[str, Any]:
     """Run the cells of an exercise, then observe its answer on the cases."""
-    from course_utils.checks.observe import TooLong, observe_again, observe_all, wrong_kind
+    from course_utils.checks.again import observe_again
+    from course_utils.checks.observe import TooLong, observe_all, wrong_kind
 
     sys.stdout = sys.stderr = open(os.devnull, "w")  # prints of cells cost nothing, however many
     space, problems = run_cells(task["sources"], task["cell"])

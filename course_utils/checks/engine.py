@@ -10,11 +10,12 @@ from typing import Any
 import torch
 
 from . import record as _record
+from .again import observe_again
 from .exercise import Exercise
 from .judge import judge
 from .lookup import catalogue, chapters, find
 from .notebook import stopped_before_running
-from .observe import TooLong, neutral_torch, observe_again, observe_all, wrong_kind
+from .observe import TooLong, neutral_torch, observe_all, wrong_kind
 from .panel import CheckResult
 from .sentences import too_long
 

@@ -10,26 +10,24 @@ import contextlib
 import copy
 import functools
 import io
-import math
 import random
 import sys
 import types
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
 from .exercise import CALLABLES, Registered
 from .limits import Abandoned, TimeIsUp, run_with_limit
-from .observation import Again, Error, Misfit, Observation
+from .observation import Error, Misfit, Observation
 from .own_code import describe, namespaces_of, own_line
 from .plain_data import float_tensors, kind_of, plain_data
 from .shortcuts import CallGuard, ForbiddenShortcut, forbid
 
 _multiply, _sum = torch.mul, torch.sum  # kept here: an exercise may forbid the names
-MOST_AGAIN = 5  # cases, alike but for their inputs, that are called again
 PRINTED = 2_000  # characters of an answer's output that are kept
 
 
@@ -96,7 +94,7 @@ def recording(answer: Any, forbidden: tuple[str, ...] = ()) -> Iterator[Recorder
                 numpy.random.set_state(numpy_state)
 
 
-def _prepare(value: Any) -> Any:
+def prepare(value: Any) -> Any:
     """A copy to hand over: same numbers, same strides, so that a non-contiguous case stays one."""
     if isinstance(value, torch.Tensor):
         if 0 in value.stride() and value.numel() > 1:
@@ -105,9 +103,9 @@ def _prepare(value: Any) -> Any:
     if isinstance(value, Registered):
         return CALLABLES[value.name]
     if isinstance(value, dict):
-        return {key: _prepare(item) for key, item in value.items()}
+        return {key: prepare(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_prepare(item) for item in value]
+        return [prepare(item) for item in value]
     return copy.deepcopy(value)
 
 
@@ -137,7 +135,7 @@ def _misfit(module: Any, wanted: dict[str, torch.Tensor]) -> Misfit | None:
     return None
 
 
-def _load(module: torch.nn.Module, args: dict[str, Any]) -> None:
+def load(module: torch.nn.Module, args: dict[str, Any]) -> None:
     """Put a case's parameters into a module, and the module into the case's mode."""
     own = dict(module.named_parameters())
     with torch.no_grad():
@@ -188,7 +186,7 @@ def observe(kind: str, answer: Any, case_args: dict[str, Any], gradients: tuple[
     recorder.output.seek(0)
     recorder.output.truncate()
     torch.default_generator.manual_seed(0)
-    args = {name: _prepare(value) for name, value in case_args.items()}
+    args = {name: prepare(value) for name, value in case_args.items()}
     inputs = args["inputs"] if kind == "module" else args
     calls: dict[str, int] = {}
     inputs.update({name: _counted(value, name, calls) for name, value in inputs.items() if isinstance(value, types.FunctionType)})
@@ -196,9 +194,9 @@ def observe(kind: str, answer: Any, case_args: dict[str, Any], gradients: tuple[
     for name in gradients:
         if isinstance(inputs.get(name), torch.Tensor):
             leaves[name] = inputs[name].requires_grad_(True)
-            inputs[name] = _prepare(leaves[name])  # not a leaf: an in-place change is then found by comparing, not by autograd
+            inputs[name] = prepare(leaves[name])  # not a leaf: an in-place change is then found by comparing, not by autograd
     handed = dict(inputs)
-    before = {name: _prepare(v) for name, v in inputs.items() if isinstance(v, (torch.Tensor, list, dict))}
+    before = {name: prepare(v) for name, v in inputs.items() if isinstance(v, (torch.Tensor, list, dict))}
     seen: dict[str, Any] = {}
     try:
         with recorder.guard or contextlib.nullcontext():
@@ -208,7 +206,7 @@ def observe(kind: str, answer: Any, case_args: dict[str, Any], gradients: tuple[
                 seen.update(module=misfit, value=_with_its_own_parameters(function, inputs))
             else:
                 if kind == "module":
-                    _load(function, args)
+                    load(function, args)
                     leaves.update(function.named_parameters())
                 value = function(**inputs)
                 seen.update(type=kind_of(value), value=plain_data(value))
@@ -239,56 +237,6 @@ def _with_its_own_parameters(module: Any, inputs: dict[str, Any]) -> Any:
         return None
 
 
-def _same_again(left: Any, right: Any) -> bool:
-    """Whether two plain results are one, but for rounding."""
-    if isinstance(left, torch.Tensor) and isinstance(right, torch.Tensor):
-        return left.shape == right.shape and torch.allclose(left.double(), right.double(), rtol=1e-5, atol=1e-6, equal_nan=True)
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(_same_again, left, right))
-    if isinstance(left, float) and isinstance(right, float):
-        return math.isclose(left, right, rel_tol=1e-6, abs_tol=1e-9) or left != left and right != right
-    return type(left) is type(right) and (left == right)
-
-
-def _call_again(kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[str, ...]]], seen: list[Observation],
-                recorder: Recorder) -> None:
-    """Call functions, and modules that fit several cases, on those cases one after the other (a module twice each), then on the first.
-
-    What comes out differently than in the first, separate call is noted in ``seen``.
-    """
-    groups: dict[str, list[int]] = {}
-    for i, observation in enumerate(seen):
-        if observation.status == "ok" and observation.module is None:
-            args = cases[i][0]
-            key = f"{args['init']} {[(name, tuple(t.shape)) for name, t in args['parameters'].items()]}" if kind == "module" else ""
-            groups.setdefault(key, []).append(i)
-    for indices in groups.values():
-        function, indices = answer, indices[:MOST_AGAIN]
-        order = [i for i in indices for _ in range(2)] if kind == "module" else indices
-        for i in [*order, indices[0]]:
-            args = {name: _prepare(value) for name, value in cases[i][0].items()}
-            later: dict[str, Any] = {}
-            try:
-                with recorder.guard or contextlib.nullcontext():
-                    if kind == "module":
-                        function = answer(**args["init"]) if function is answer else function
-                        _load(function, args)
-                    for seed in (1, 0):
-                        torch.default_generator.manual_seed(seed)
-                        inputs = {name: _prepare(v) for name, v in (cases[i][0]["inputs"] if kind == "module" else cases[i][0]).items()}
-                        value = plain_data(function(**inputs))
-                        if _same_again(value, seen[i].value):
-                            later.update(random=seed == 0)
-                            break
-                        later.setdefault("value", value)
-            except (TimeIsUp, ForbiddenShortcut):
-                raise
-            except Exception as error:
-                later.update(error=describe(error, answer))
-            if ("value" in later or "error" in later) and seen[i].again is None:
-                seen[i] = replace(seen[i], again=Again(**later))
-
-
 def observe_all(kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[str, ...]]], forbidden: tuple[str, ...],
                 limit: float) -> list[Observation]:
     """Observe an answer on (arguments, gradients) of every case, within ``limit`` seconds; :class:`TooLong` when it needs more.
@@ -303,20 +251,11 @@ def observe_all(kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[
             if seen[0].status in ("blank", "forbidden"):
                 break
 
-    _limited(work, answer, forbidden, limit)
+    limited(work, answer, forbidden, limit)
     return seen
 
 
-def observe_again(kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[str, ...]]], forbidden: tuple[str, ...],
-                  limit: float, seen: list[Observation]) -> list[Observation]:
-    """What was ``seen`` by :func:`observe_all`, with what later calls on the same cases did differently."""
-    seen = list(seen)
-    if kind != "value" and len(seen) == len(cases):
-        _limited(lambda recorder: _call_again(kind, answer, cases, seen, recorder), answer, forbidden, limit)
-    return seen
-
-
-def _limited(work: Callable[[Recorder], None], answer: Any, forbidden: tuple[str, ...], limit: float) -> None:
+def limited(work: Callable[[Recorder], None], answer: Any, forbidden: tuple[str, ...], limit: float) -> None:
     """Run ``work`` with everything recorded; :class:`TooLong` when it takes more than ``limit`` seconds."""
     def inside() -> None:
         with neutral_torch():  # grad mode, autocast and default device belong to a thread

@@ -6,8 +6,6 @@ Sources: Elman 1990; Cho et al. 2014 (context at every step); Bahdanau et al. 20
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor, nn
 
@@ -117,11 +115,3 @@ class Seq2Seq(nn.Module):
             states.append(state)
             weights.append(share[:, 0])
         return torch.stack(states, dim=1), torch.stack(weights, dim=1)
-
-
-def general_scores(query: Tensor, key: Tensor, w: Tensor | None = None) -> Tensor:
-    """Multiplicative scores q·W k / √d, ``(…, n, d_q), (…, m, d_k)`` -> ``(…, n, m)``; without ``w`` the scaled dot product."""
-    query = query if w is None else query @ w
-    if query.shape[-1] != key.shape[-1]:
-        raise ValueError(f"query has width {query.shape[-1]} but key has width {key.shape[-1]}; the dot product needs the same")
-    return query @ key.mT / math.sqrt(key.shape[-1])

@@ -1,7 +1,7 @@
 """English prose that Python itself carries: the language reference and the docstrings of the standard library, frozen.
 
 Both differ between versions of Python, and so would every number measured on them: ``python_prose.txt`` is one copy, of Python
-3.11.7, written by ``course_tools/python_prose.py``. No paragraph in it occurs twice.
+3.11.7, written by the tool ``python_prose.py``. No paragraph in it occurs twice.
 """
 
 from __future__ import annotations

@@ -143,25 +143,6 @@ def accumulated(loss: Callable[[], Tensor], parts: int) -> Callable[[], Tensor]:
     return mean
 
 
-def gains_from_bfloat16(device: torch.device) -> bool:
-    """Whether this device is faster in bfloat16: a GPU that supports it, a CPU with instructions for it."""
-    if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
-    return device.type == "cpu" and bool(torch.cpu._is_avx512_bf16_supported())
-
-
-def in_bfloat16(loss: Callable[[], Tensor], device: torch.device) -> Callable[[], Tensor]:
-    """A loss for ``fit``: ``loss`` in mixed precision where the device gains from it, else as it is."""
-    if not gains_from_bfloat16(device):
-        return loss
-
-    def low() -> Tensor:
-        with torch.autocast(device.type, torch.bfloat16):
-            return loss()
-
-    return low
-
-
 def _progress_bar(steps: int, done: int, label: str) -> Any:
     from tqdm.auto import tqdm
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from course_utils.models.recurrent import KINDS, AdditiveAttention, ElmanRNN, Seq2Seq, general_scores
+from course_utils.models.recurrent import KINDS, AdditiveAttention, ElmanRNN, Seq2Seq
 
 size = st.integers(1, 6)
 fast = settings(max_examples=25, deadline=None)
@@ -134,14 +132,6 @@ def test_seq2seq_does_not_look_ahead(kind) -> None:
     close(model(source, target)[:, :4], model(source, other)[:, :4])
 
 
-@fast
-@given(size, size, size, size)
-def test_general_scores(n, m, d_query, d_key) -> None:
-    query, key, w = torch.randn(2, n, d_query), torch.randn(2, m, d_key), torch.randn(d_query, d_key)
-    close(general_scores(query, key, w), torch.einsum("bid,de,bje->bij", query, w, key) / math.sqrt(d_key))
-    close(general_scores(key, key), torch.einsum("bid,bjd->bij", key, key) / math.sqrt(d_key))
-
-
 def test_bad_input_is_refused_with_its_numbers() -> None:
     module, x = AdditiveAttention(3, 4, 5), torch.randn
     for call, words in (
@@ -149,7 +139,6 @@ def test_bad_input_is_refused_with_its_numbers() -> None:
         (lambda: Seq2Seq(5, 6, "both"), "'both'"), (lambda: module(x(1, 2, 4), x(1, 3, 4), x(1, 3, 4)), "query has width 4"),
         (lambda: module(x(1, 2, 3), x(1, 3, 5), x(1, 3, 4)), "key has width 5"),
         (lambda: module(x(1, 2, 3), x(1, 3, 4), x(1, 2, 4)), "3 keys but 2 values"),
-        (lambda: general_scores(x(2, 3), x(2, 4)), "width 3"),
     ):
         with pytest.raises(ValueError, match=words):
             call()

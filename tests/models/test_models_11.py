@@ -97,8 +97,8 @@ def test_cache_holds_what_was_appended(parts, seed):
 
 
 def test_loss_is_the_mean_over_all_targets():
-    model, ids = small(), torch.randint(23, (3, 8))
-    chances = model(ids[:, :-1]).double().log_softmax(-1)
+    model, ids = small().double(), torch.randint(23, (3, 8))
+    chances = model(ids[:, :-1]).log_softmax(-1)
     by_hand = -sum(chances[i, t, ids[i, t + 1]] for i in range(3) for t in range(7)) / 21
     torch.testing.assert_close(model.loss(ids).double(), by_hand)
 

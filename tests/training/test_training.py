@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from course_utils.training.checkpoint import Checkpoint
-from course_utils.training.loop import EarlyStopping, History, accumulated, fit, in_bfloat16
+from course_utils.training.loop import EarlyStopping, History, accumulated, fit
 
 SCRIPT = """
 import os, signal, sys, torch
@@ -115,22 +115,6 @@ def test_schedule_sets_the_rate_of_each_step():
     fit(module, lambda: (rates.append(optimizer.param_groups[0]["lr"]), module(x).square().mean())[1], 3, 0.1, optimizer=optimizer,
         schedule=lambda step: 1 / step)
     assert rates == pytest.approx([0.1, 0.05, 0.1 / 3])
-
-
-@pytest.mark.parametrize("gains", [False, True])
-def test_mixed_precision_learns(gains, monkeypatch):
-    monkeypatch.setattr("course_utils.training.loop.gains_from_bfloat16", lambda device: gains)
-    module, x, y = line()
-    kinds = set()
-
-    def loss():
-        guess = module(x)[:, 0]
-        kinds.add(guess.dtype)
-        return (guess.float() - y).square().mean()
-
-    history = fit(module, in_bfloat16(loss, torch.device("cpu")), 300, 0.05)
-    assert history[-1] < 0.01 * history[0]
-    assert kinds == {torch.bfloat16 if gains else torch.float32}
 
 
 def test_a_history_reads_like_the_list_of_losses():
