@@ -169,9 +169,9 @@ def handout(args):
 
 def export(args):
     """Put everything you have answered into one zip, to hand in."""
-    command = [sys.executable, "-m", "course_utils.export"] + ([str(Path.cwd() / args.file)] if args.file else [])
-    command += ["--name", args.name] if args.name else []
-    return setup.run_visibly(command, dict(os.environ))  # standard library only, so no environment is needed
+    import course_export
+
+    return course_export.main([*([args.file] if args.file else []), *(["--name", args.name] if args.name else [])])
 
 
 def grade(args):

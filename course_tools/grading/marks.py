@@ -19,6 +19,7 @@ from course_utils.checks.lookup import chapters, find, in_chapter
 from course_utils.checks.observation import Observation
 from course_utils.checks.panel import CheckResult
 from course_utils.checks.sentences import too_long
+from course_utils.checks.shortcuts import HIDING
 
 from . import wire
 from .cells import Unreadable
@@ -233,7 +234,7 @@ def _frame(data: bytes, exercise: Exercise) -> _Frame:
     if not (plain["number"] is None or type(plain["number"]) is int) or not isinstance(plain["seen"], list) or len(plain["seen"]) > 1000:
         raise TypeError("not an observation")
     seen = [Observation.from_plain(item) for item in plain["seen"]]
-    if any(one.status == "forbidden" and one.error.message not in off_limits(exercise) for one in seen):
+    if any(one.status == "forbidden" and one.error.message not in (*off_limits(exercise), *HIDING) for one in seen):
         raise TypeError("a name that is not forbidden")
     if not all(type(p["cell"]) is int for p in plain["problems"]):
         raise TypeError("not a cell's number")

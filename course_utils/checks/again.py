@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import torch
 
 from .limits import TimeIsUp
 from .observation import Again, Observation
-from .observe import Recorder, limited, load, prepare
+from .observe import Recorder, limited, load, observe, prepare
 from .own_code import describe
 from .plain_data import plain_data
 from .shortcuts import ForbiddenShortcut
@@ -47,16 +48,17 @@ def _call_again(kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[
     """
     groups: dict[str, list[int]] = {}
     for i, observation in enumerate(seen):
-        if observation.status == "ok" and observation.module is None:
+        if observation.status == "ok" and observation.module is None and cases[i][0].get("inputs", {}) is not None:
             args = cases[i][0]
             key = f"{args['init']} {[(name, tuple(t.shape)) for name, t in args['parameters'].items()]}" if kind == "module" else ""
             groups.setdefault(key, []).append(i)
     for indices in groups.values():
         function, indices = answer, indices[:MOST_AGAIN]
         order = indices[:1] + indices[:2] + indices[1:] if kind == "module" else indices  # the first two twice in a row
-        for i in [*order, indices[0]]:
-            args = {name: prepare(value) for name, value in cases[i][0].items()}
-            later: dict[str, Any] = {}
+        once = kind == "module" and not any("mode" in args for args, _ in cases)  # then both modes must do the same
+        for i, evaluated in [*((i, False) for i in [*order, indices[0]]), *([(indices[0], True)] if once else [])]:
+            args = {name: prepare(value) for name, value in cases[i][0].items()} | ({"mode": "eval"} if evaluated else {})
+            later: dict[str, Any] = {"evaluated": evaluated}
             try:
                 with recorder.guard or contextlib.nullcontext():
                     if kind == "module":
@@ -76,3 +78,29 @@ def _call_again(kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[
                 later.update(error=describe(error, answer))
             if ("value" in later or "error" in later) and seen[i].again is None:
                 seen[i] = replace(seen[i], again=Again(**later))
+    first = next((indices[0] for indices in groups.values()), None)
+    if first is not None:
+        others = ((name, observe(kind, answer, args, (), recorder)) for name, args in changes(kind, cases, first))
+        same = tuple(name for name, other in others if other.status == "ok" and _same_again(other.value, seen[first].value))
+        seen[first] = replace(seen[first], ignored=same)
+
+
+def changes(kind: str, cases: list[tuple[dict[str, Any], tuple[str, ...]]], index: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The arguments of a case with one of them changed, and its name, one after the other."""
+    args = cases[index][0]
+    for group in ("inputs", "parameters") if kind == "module" else ("",):
+        given = args[group] if group else args
+        others = [(case.get(group) or {}) if group else case for case, _ in cases]
+        for name, value in given.items():
+            if isinstance(value, torch.Tensor) and value.numel() > 1:
+                uneven = torch.linspace(-1, 1, value.numel()).reshape(value.shape)
+                new = ~value if value.dtype is torch.bool else 1.3 * value + uneven if value.is_floating_point() else value.roll(1, -1)
+            elif isinstance(value, bool):
+                new = not value
+            elif isinstance(value, (int, float)):
+                new = next((other[name] for other in others if type(other.get(name)) is type(value) and other[name] != value), value)
+            elif isinstance(value, list):
+                new = value[::-1]
+            else:
+                continue
+            yield name, {**args, group: {**given, name: new}} if group else {**args, name: new}

@@ -20,11 +20,25 @@ def clues(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -
     found += _factor(got, expected, rtol, atol)
     if expected.dim() >= 1 and expected.shape[-1] > 1:
         found += _functions(got, expected, rtol, atol) or _sums(got, expected)
+    found += _kind(got, expected, rtol, atol)
     wrong = ~torch.isclose(got, expected, rtol=rtol, atol=atol, equal_nan=True)
     count = int(wrong.sum())
     if 0 < count < wrong.numel() and wrong.dim():
         found.append(f"{count} of {wrong.numel()} entries differ, {_place(wrong)}.")
     return found
+
+
+def _kind(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -> list[str]:
+    """Whether decimals are cut off, the largest is chosen, or rows are scaled to length 1."""
+    if not torch.isfinite(got).all() or not got.any() or torch.equal(expected, expected.round()):
+        return []
+    if torch.equal(got, got.round()):
+        chosen = got.dim() and ((got == 0) | (got == 1)).all() and (got.sum(-1) == 1).all()
+        return ["Each of your rows is a single 1 among zeros: the largest is chosen, where shares are asked for." if chosen else
+                "All your numbers are whole: something cuts the decimals off, such as `//`, `int` or whole-number tensors."]
+    if got.dim() and got.shape[-1] > 1 and close(got, expected / expected.norm(dim=-1, keepdim=True), rtol, atol):
+        return ["Each of your rows is the expected one scaled to length 1."]
+    return []
 
 
 def _place(wrong: torch.Tensor) -> str:

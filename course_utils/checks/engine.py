@@ -13,7 +13,7 @@ from . import record as _record
 from .again import observe_again
 from .exercise import Exercise
 from .judge import judge
-from .lookup import catalogue, chapters, find
+from .lookup import catalogue, chapters, find, following
 from .notebook import stopped_before_running
 from .observe import TooLong, neutral_torch, observe_all, wrong_kind
 from .panel import CheckResult
@@ -66,6 +66,7 @@ def _checked(exercise_id: str, answer: Any, more: tuple[Any, ...], seed: int | N
     result = _last[exercise.id] = examine(exercise, answer, seed)
     if note := stopped_before_running(exercise.name):
         result.remarks = [f"This is your `{exercise.name}` of before: {note}", *result.remarks]
+    result.following = following(exercise) if result.passed else None
     _record.record(exercise.id, result.points, result.passed)
     return result
 
@@ -102,8 +103,9 @@ def _run(exercise: Exercise, answer: Any, seed: int | None) -> CheckResult:
                 f"No answer within {LIMIT:g} s, and the code cannot be interrupted: it goes on in the background. Restart the kernel "
                 "(Kernel → Restart), then look for an endless loop.")
             raise Refused("raised", message, "endless loop") from None
-        except KeyboardInterrupt:
-            raise Refused("raised", "You stopped the check before your code had finished.") from None
+        except KeyboardInterrupt as stop:
+            more = " It goes on in the background: restart the kernel (Kernel → Restart)." if stop.args else ""
+            raise Refused("raised", f"You stopped the check before your code had finished.{more}") from None
         return CheckResult.judged(exercise, verdict, answer, seeds, cases)
 
 

@@ -58,7 +58,7 @@ class Verdict:
     @property
     def unexplained(self) -> bool:
         """Whether nothing is wrong, or nobody knows why: later calls may tell."""
-        return self.finding is None or self.finding.stage == "values" and not self.finding.mistake and not self.finding.clues
+        return self.finding is None or self.finding.stage in ("values", "finite", "shape") and not self.finding.mistake
 
 
 def judge(exercise: Exercise, cases: list[Case], seen: list[Observation]) -> Verdict:
@@ -188,7 +188,7 @@ class _Trial:
         name = self.seen.changed[0]
         given = self.case.args.get("inputs", self.case.args).get(name)
         hint = ("Make a new tensor instead: operations that end in an underscore, `+=` and assignments into a slice write into the "
-                "caller's tensor.") if isinstance(given, torch.Tensor) else (
+                "caller's tensor.") if isinstance(given[0] if isinstance(given, list) else given, torch.Tensor) else (
                 f"Work on a copy: methods such as append, pop, sort and update, and assignments to an entry, change the caller's "
                 f"{type(given).__name__}.")
         return self.found("values", f"Here the result is right, but your code changed its input `{name}` in place. Whoever called it "
@@ -202,6 +202,9 @@ class _Trial:
         if again.random:
             return self.found("values", "Two calls with the same input give two results; the task leaves nothing to chance.", RANDOM,
                               hint=RANDOM_WHY, later=True)
+        if again.evaluated:
+            return self.found("values", "In training mode the result is right; after `.eval()` it is another.", "depends on the mode",
+                              hint="Nothing in this task depends on the mode: the same must happen in training and afterwards.", later=True)
         what = "it gives another result" if again.error is None else f"it stopped with {again.error.type}: {again.error.message}"
         return self.found("values", f"The first call is right. Called once more on this input, after others, {what}.", _KEEPS,
                           hint=_KEEPS_WHY, later=True)
@@ -217,23 +220,24 @@ class _Trial:
     def _rejection(self) -> Finding | None:
         error, name = self.seen.error or Error(), self.case.rejects.__name__
         if self.seen.status == "ok":
-            what = "None" if self.seen.type == "None" else "a result"
+            what = "None" if self.seen.type == "None" else f"the {self.seen.type}" if self.seen.type == name else "a result"
+            why = ("An exception has to be raised, with `raise`; `return` hands it over like any result." if self.seen.type == name else
+                   "No test of yours has caught this one. Test before anything is computed, and say in the message what is wrong.")
             return self.found("values", f"This input must be refused with a {name}, but your answer returned {what}.",
-                              "accepts bad input", got=self.seen.value,
-                              hint="Look at the arguments before computing anything, and say in the message what is wrong with them.")
+                              "accepts bad input", got=self.seen.value, hint=why)
         if name not in error.classes:
             text = f"This input must be refused with a {name}; your answer stopped with {error.type}: {error.message}"
             if sentences.on_purpose(error):
                 why = " (An assert also vanishes when Python runs with -O.)" if error.type == "AssertionError" else ""
                 return self.found("values", text, f"not a {name}", hint="You do test for this input, as you should. Only the kind of "
                                   f"exception is another one than the docstring promises, and whoever calls you waits for that one.{why}")
-            return self.found("values", text, "accepts bad input",
-                              hint="It fails somewhere inside, by accident: no test of yours has caught this input.")
+            return self.found("values", text, "stops by accident",
+                              hint="Python stopped, and not a test of yours: ask for this input first, before anything is computed.")
         missing = [text for text in self.case.mentions if not sentences.mentions(error.message, text)]
         if missing:
             what = "number" if any(c.isdigit() for c in missing[0]) else "word"
             return self.found("values", f"It raises {name}, as it should, but the message does not say {missing[0]!r}: “{error.message}”.",
-                              f"error without the {what}s", hint=f"A message that names the {what}s saves its reader a debugging session.")
+                              f"a {what} missing in the message", hint="Such a message saves its reader a debugging session.")
         return None
 
     def _gradients(self, gradients: dict[str, torch.Tensor | None]) -> Finding | None:

@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-GRACE = 2.0  # seconds an answer gets to notice that it should stop
+GRACE = 1.5  # seconds an answer gets to notice that it should stop
+ANSWER = "answer"  # the name of the thread that an answer runs in
+_start = threading.Thread.start  # kept here: an exercise may forbid the name
 
 
 class TimeIsUp(BaseException):
@@ -32,7 +34,7 @@ def run_with_limit(function: Callable[[], Any], seconds: float) -> Any:
     """Call ``function()`` in a thread of its own and return what it returns.
 
     Raises :class:`TimeIsUp` when it ran longer than ``seconds``, :class:`Abandoned` when it swallowed the
-    interruption too, and KeyboardInterrupt, after stopping it, when the user interrupts the wait.
+    interruption too, and KeyboardInterrupt, with an argument where the answer goes on, when the user interrupts the wait.
     Signals would be simpler but do not exist on Windows and only reach the main thread.
     """
     box: dict[str, Any] = {}
@@ -46,15 +48,14 @@ def run_with_limit(function: Callable[[], Any], seconds: float) -> Any:
         finally:
             done.set()
 
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
+    thread = threading.Thread(target=work, daemon=True, name=ANSWER)
+    _start(thread)
     until = time.monotonic() + seconds
     try:
         while not done.is_set() and time.monotonic() < until:
             done.wait(0.1)  # in slices: a long wait cannot be interrupted on Windows
     except KeyboardInterrupt:
-        _stop(thread, done)
-        raise
+        raise KeyboardInterrupt(*([] if _stop(thread, done) else ["still running"])) from None
     if not done.is_set():
         if not _stop(thread, done):
             raise Abandoned(f"still running {seconds + GRACE:.0f} s later")

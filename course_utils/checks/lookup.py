@@ -10,6 +10,7 @@ import signal
 import threading
 from collections.abc import Iterator
 
+from ..paths import ROOT
 from .exercise import Exercise
 
 PACKAGE = "course_utils.exercises"
@@ -55,6 +56,16 @@ def find(exercise_id: str) -> Exercise:
     likely = difflib.get_close_matches(exercise_id, exercises, n=1)
     hint = f"Did you mean {likely[0]!r}?" if likely else f"Chapter {near} has {', '.join(exercises)}."
     raise LookupError(f"There is no exercise {exercise_id!r}. {hint}")
+
+
+def following(exercise: Exercise) -> tuple[str, str] | None:
+    """What comes behind an exercise, in words, and its address seen from the notebook: an exercise, a chapter, or None."""
+    chapter, number = exercise.id.split(".")
+    after = in_chapter(chapter).get(f"{chapter}.{int(number) + 1}")
+    if after is not None:
+        return f"Exercise {after.id} {after.title}", "#" + after.heading.replace(" ", "-")
+    later = [path.name for path in sorted((ROOT / "chapters").glob("*.ipynb")) if path.name.split("_")[0] > chapter]
+    return (f"chapter {later[0].removesuffix('.ipynb').replace('_', ' ')}", later[0]) if later else None
 
 
 @contextlib.contextmanager

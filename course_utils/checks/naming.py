@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from .again import changes
 from .compare import close, same
-from .disturb import explained_by_an_input
+from .disturb import alike, answer_to, explained_by_an_input
 from .exercise import Case, Exercise, Twin
 from .expected import expected_of
 from .observation import Observation
@@ -33,6 +34,13 @@ def _agree(exercise: Exercise, one: Observation, two: Observation, with_gradient
     return True
 
 
+def _kinds(value: Any) -> Any:
+    """Of what a result is made: a twin explains a wrong type only where its own type is as wrong."""
+    if isinstance(value, list):
+        return [_kinds(item) for item in value]
+    return (value.is_floating_point(), value.dtype is torch.bool) if isinstance(value, torch.Tensor) else type(value)
+
+
 RANDOM = "left to chance"
 RANDOM_WHY = "A random draw decides, such as a dropout that nobody asked for, or fresh random weights in every call."
 
@@ -55,8 +63,9 @@ def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observati
 
     def alike(twin: Twin, indices: list[int]) -> bool:
         with torch.random.fork_rng(devices=[]):
-            return all(_agree(exercise, seen[i], observe(exercise.kind, twin.answer, cases[i].args, cases[i].gradients), with_gradients)
-                           for i in indices)
+            others = ((i, observe(exercise.kind, twin.answer, cases[i].args, cases[i].gradients)) for i in indices)
+            return all(_agree(exercise, seen[i], other, with_gradients)
+                       and (finding.mistake != "wrong type" or _kinds(seen[i].value) == _kinds(other.value)) for i, other in others)
 
     candidates = [twin for twin in exercise.twins if alike(twin, part)]
     untouched = [twin for twin in candidates if twin.untouched and alike(twin, [i for i in range(len(seen)) if i not in part])]
@@ -70,13 +79,24 @@ def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observati
             finding.mistake, finding.hint = RANDOM, RANDOM_WHY
         elif finding.stage in ("values", "finite", "shape"):
             expected, _ = expected_of(exercise, finding.case)
-            reason = explained_by_an_input(exercise, cases, finding.case, value, expected)
+            reason = _without_effect(exercise, cases, seen) or explained_by_an_input(exercise, cases, finding.case, value, expected)
             finding.mistake, finding.hint = reason or (None, finding.hint)
         return
     finding.mistake, finding.hint = twin.name, twin.hint
     if twin.untouched:
         finding.stage = "not attempted"
         finding.message = "This behaves exactly like the code that was handed out, bug included."
+
+
+def _without_effect(exercise: Exercise, cases: list[Case], seen: list[Observation]) -> tuple[str, str] | None:
+    """An input that can be changed without any effect, though the right result changes with it."""
+    for index, name in ((i, name) for i, observation in enumerate(seen) for name in observation.ignored):
+        args = dict(changes(exercise.kind, [(case.args, ()) for case in cases], index))[name]
+        changed = answer_to(exercise, args)
+        if changed is not None and not alike(exercise, changed, expected_of(exercise, cases[index])[0]):
+            return (f"`{name}` has no effect", f"Your result stays the same when `{name}` is changed, and it should not. Is it used? "
+                                               "Does a number that is written out stand in its place?")
+    return None
 
 
 def _name_the_entries(exercise: Exercise, finding: Finding) -> None:
@@ -94,9 +114,11 @@ def _name_the_entries(exercise: Exercise, finding: Finding) -> None:
         fitting = [t for t in exercise.twins
                    if not same(exercise, t.answer[key], expected[key]) and _meant(exercise, got[key], t.answer[key])]
         # the twin that explains most of what is wrong, and claims least beside it
-        best = max(fitting, default=None, key=lambda t: (sum(same(exercise, got[k], t.answer[k]) for k in wrong),
+        best = max(fitting, default=None, key=lambda t: (sum(_meant(exercise, got[k], t.answer[k]) for k in wrong),
                                                          -sum(not same(exercise, t.answer[k], expected[k]) for k in expected)))
-        reason = f"{best.name[0].upper()}{best.name[1:]}. {best.hint}" if best else _ratio(exercise, key, got[key], expected)
+        if best and any(not _meant(exercise, got[k], t) for k, t in best.answer.items() if not same(exercise, t, expected[k])):
+            best = None  # it is wrong elsewhere too, where this answer is not: its reason is another
+        reason = f"the mistake is “{best.name}”. {best.hint}" if best else _ratio(exercise, key, got[key], expected)
         if reason:
             reasons.setdefault(reason, []).append(key)
     finding.clues = ["\n".join(f"{', '.join(f'“{key}”' for key in keys)}: {reason}" for reason, keys in reasons.items())] if reasons else []
@@ -105,10 +127,15 @@ def _name_the_entries(exercise: Exercise, finding: Finding) -> None:
 def _ratio(exercise: Exercise, key: str, got: Any, expected: dict[str, Any]) -> str:
     """What a wrong number has to do with the right ones; empty when nothing is seen."""
     want = expected[key]
+    if isinstance(want, list) and isinstance(got, list):
+        if len(got) != len(want):
+            return f"There are {len(want)} axes; you have {len(got)}."
+        return "These are the right numbers in another order." if sorted(map(str, got)) == sorted(map(str, want)) else (
+            f"Wrong is axis {', '.join(str(i) for i, item in enumerate(want) if got[i] != item)}, counted from 0.")
     if not _number(want) or not _number(got):
         return ""
-    others = [other for other, value in expected.items() if other != key and same(exercise, got, value) and not same(exercise, value, want)]
-    if others and got not in (0, 1):
+    others = [other for other, value in expected.items() if _meant(exercise, got, value) and not same(exercise, value, want)]
+    if others and not (got == int(got) and abs(got) < 10):
         return f"That is the answer to “{others[0]}”."
     if not want or not got:
         return ""

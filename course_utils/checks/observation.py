@@ -49,11 +49,13 @@ class Misfit:
 
 @dataclass(frozen=True)
 class Again:
-    """What a later call on the same input did differently: another ``value`` or an ``error``; ``random``: the random state decides."""
+    """What a later call on the same input did differently: another ``value`` or an ``error``; ``random``: the random state decides;
+    ``evaluated``: it was the evaluation mode."""
 
     value: Any = None
     error: Error | None = None
     random: bool = False
+    evaluated: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Observation:
     ``status`` is ok, blank, raised or forbidden; ``type`` the kind of the result in a learner's words; ``changed`` names inputs that
     were modified; ``gradients`` maps the names that were asked for to tensors, None where nothing arrives. ``again`` is None where a
     second call did the same; ``calls`` says how often callables among the inputs were called, ``attached`` which of the floating
-    results a gradient can leave.
+    results a gradient can leave, ``ignored`` which inputs can be changed without any effect.
     """
 
     status: str = "ok"
@@ -77,6 +79,7 @@ class Observation:
     again: Again | None = None
     calls: dict[str, int] = field(default_factory=dict)
     attached: tuple[bool, ...] = ()
+    ignored: tuple[str, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         """As dicts, lists, texts, numbers and tensors, for the wire."""
@@ -105,12 +108,13 @@ class Observation:
         if not isinstance(calls, dict) or not all(isinstance(k, str) and type(n) is int for k, n in calls.items()):
             raise TypeError("numbers of calls by name were expected")
         if later is not None:
-            again = Again(later["value"], None if later["error"] is None else _record(Error, later["error"]), later["random"] is True)
+            again = Again(later["value"], None if later["error"] is None else _record(Error, later["error"]), later["random"] is True,
+                          later["evaluated"] is True)
         attached = plain["attached"]
         if not isinstance(attached, (list, tuple)) or not all(type(flag) is bool for flag in attached):
             raise TypeError("True or False for each result was expected")
         return cls(plain["status"], _text(plain["type"]), value, module, gradients, _text(plain["printed"]),
-                   _texts(plain["changed"]), error, again, calls, tuple(attached))
+                   _texts(plain["changed"]), error, again, calls, tuple(attached), _texts(plain["ignored"]))
 
 
 def _shallow(record: Any) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from .own_code import describe, namespaces_of, own_line
 from .plain_data import float_tensors, kind_of, plain_data
 from .shortcuts import CallGuard, ForbiddenShortcut, forbid
 
-_multiply, _sum = torch.mul, torch.sum  # kept here: an exercise may forbid the names
+_multiply, _sum, _plain = torch.mul, torch.sum, torch._C.DisableTorchFunction  # kept here: an exercise may forbid the names
 PRINTED = 2_000  # characters of an answer's output that are kept
 
 
@@ -166,7 +166,7 @@ def backward(value: Any, tensors: list[torch.Tensor]) -> tuple[torch.Tensor | No
     outputs = [t for t in float_tensors(value) if t.requires_grad]
     if not outputs:
         return (None,) * len(tensors)
-    with torch._C.DisableTorchFunction():  # a sum for each result: for grad_outputs PyTorch would import all of sympy, half a second
+    with _plain():  # a sum for each result: for grad_outputs PyTorch would import all of sympy, half a second
         totals = [_sum(_multiply(t, cotangent(t.shape).to(t.dtype))) for t in outputs]
     return torch.autograd.grad(totals, tensors, allow_unused=True)
 
@@ -187,7 +187,7 @@ def observe(kind: str, answer: Any, case_args: dict[str, Any], gradients: tuple[
     recorder.output.truncate()
     torch.default_generator.manual_seed(0)
     args = {name: prepare(value) for name, value in case_args.items()}
-    inputs = args["inputs"] if kind == "module" else args
+    inputs = (args["inputs"] or {}) if kind == "module" else args
     calls: dict[str, int] = {}
     inputs.update({name: _counted(value, name, calls) for name, value in inputs.items() if isinstance(value, types.FunctionType)})
     leaves: dict[str, Any] = {}
@@ -202,7 +202,9 @@ def observe(kind: str, answer: Any, case_args: dict[str, Any], gradients: tuple[
         with recorder.guard or contextlib.nullcontext():
             function = answer(**args["init"]) if kind == "module" else answer
             misfit = _misfit(function, args["parameters"]) if kind == "module" else None
-            if misfit is not None:
+            if kind == "module" and args["inputs"] is None and isinstance(function, torch.nn.Module):
+                seen.update(type="string", value=starts(function))
+            elif misfit is not None:
                 seen.update(module=misfit, value=_with_its_own_parameters(function, inputs))
             else:
                 if kind == "module":
@@ -225,6 +227,12 @@ def observe(kind: str, answer: Any, case_args: dict[str, Any], gradients: tuple[
         seen.update(status="forbidden", error=Error(message=recorder.used[0]))
     changed = tuple(name for name, old in before.items() if not _equal(old, handed[name]))
     return Observation(**seen, printed=recorder.output.getvalue(), changed=changed, calls=calls)
+
+
+def starts(module: torch.nn.Module) -> str:
+    """Each parameter of a new module, and whether it starts at random or at one number: ``"weight random, bias 0"``."""
+    found = {name: torch.unique(value.detach()) for name, value in module.named_parameters()}
+    return ", ".join(f"{name} {f'{numbers.item():g}' if len(numbers) == 1 else 'random'}" for name, numbers in found.items())
 
 
 def _with_its_own_parameters(module: Any, inputs: dict[str, Any]) -> Any:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from html import escape
 from typing import Any
 
 import torch
 
+from .comparison import Comparison, compare
 from .exercise import Case, Exercise
 from .judge import Finding, Verdict
 
@@ -41,6 +44,8 @@ class CheckResult:
     seed: int | None = None
     seconds: float = 0.0
     earned: dict[str, float] = field(default_factory=dict)  # points for each part
+    following: tuple[str, str] | None = None  # the exercise behind a right one: its name, and where it stands
+    _compared: Callable[[], Comparison] | None = field(default=None, repr=False)
     _shown: bool = field(default=False, repr=False)
 
     @classmethod
@@ -56,6 +61,7 @@ class CheckResult:
         result.finding = finding = verdict.finding
         if finding is None:
             result.passed, result.use = True, answer
+            result._compared = partial(compare, exercise, answer, cases)
             return result
         result.stage, result.message, result.mistake, result.hint = finding.stage, finding.message, finding.mistake, finding.hint
         if exercise.kind != "value" and finding.index < len(cases) - len(exercise.fixed()):
@@ -74,6 +80,10 @@ class CheckResult:
     def stray(cls, exercise_id: str, stage: str, message: str) -> CheckResult:
         """Of no exercise that we know."""
         return cls(exercise_id, "", False, 0.0, 0.0, stage, message)
+
+    def compare(self) -> Comparison:
+        """Your answer beside the course's, and what differs; once it is right."""
+        return self._compared() if self._compared else Comparison("First get it right: then the course's answer is shown beside yours.")
 
     def __bool__(self) -> bool:
         return self.passed
@@ -100,7 +110,7 @@ class CheckResult:
             if tried:
                 rows.append(("Tried", tried))
         if self.mistake and self.hint:
-            rows.append(("Why", f"{self.mistake[0].upper()}{self.mistake[1:]}. {self.hint}"))
+            rows.append(("Mistake", f"{self.mistake[0].upper()}{self.mistake[1:]}. {self.hint}"))
         elif self.hint:
             rows.append(("Hint", self.hint))
         elif finding is not None and finding.clues:
@@ -114,6 +124,7 @@ class CheckResult:
             got, want = self._picture()
             first = _first_difference(got, want)
             rows += [f"   Yours:    {_short(got, first)}", f"   Expected: {_short(want, first)}"]
+        rows += [f"   Next: {self.following[0]}"] if self.following else []
         return "\n".join([self.headline, *rows])
 
     def _picture(self) -> tuple[Any, Any] | None:
@@ -128,6 +139,7 @@ class CheckResult:
 
     def _repr_markdown_(self) -> str:
         rows = [f"- {'**' + label + '.** ' if label else ''}{text}" for label, text in self.lines()]
+        rows += ["- Next: [{}](<{}>)".format(*self.following)] if self.following else []
         return "\n".join([f"**{self.headline}**", "", *rows])
 
     def _repr_html_(self) -> str:
@@ -141,6 +153,8 @@ class CheckResult:
                      + "".join(_grid(name, item, first or [0] * item.dim())
                                for name, item in zip(("yours", "expected"), picture, strict=True))
                      + "</div>")
+        if self.following:
+            rows += "<div style='margin-top:.35em'>Next: <a href='{1}'>{0}</a></div>".format(*map(escape, self.following))
         colour = COLOURS[self._state]
         return (f"<div style='{BOX.format(colour=colour)}'><div style='font-weight:600'>"
                 f"{escape(self.headline)}</div>{rows}</div>")

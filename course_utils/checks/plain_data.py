@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+_plainly = torch._C.DisableTorchFunctionSubclass  # kept here: an exercise may forbid the name
 ELEMENTS = 1_000_000  # of a tensor
 CHARACTERS = 10_000  # of a string
 ITEMS = 1_000  # of a list or dict
@@ -46,7 +47,7 @@ def plain_data(value: Any, depth: int = 0) -> Any:
 
 
 def _tensor(value: torch.Tensor) -> Any:
-    with torch._C.DisableTorchFunctionSubclass():
+    with _plainly():
         if value.layout is not torch.strided or value.is_nested or value.device.type == "meta" or value.dtype not in DTYPES:
             return {"object": f"{str(value.dtype).removeprefix('torch.')} tensor of an unusual kind"}
         plain = value.as_subclass(torch.Tensor).detach()

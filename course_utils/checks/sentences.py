@@ -12,6 +12,7 @@ import torch
 from .compare import plain
 from .exercise import Case, Exercise
 from .observation import Error, Misfit, Observation
+from .shortcuts import HIDING
 
 
 def is_blank(value: Any) -> bool:
@@ -85,7 +86,7 @@ def raised(error: Error, exercise: Exercise, case: Case) -> tuple[str, str | Non
 
 def _sizes(case: Case) -> str:
     """The shapes of a case's tensors, to hold against PyTorch's complaint."""
-    inputs = case.args.get("inputs", case.args)
+    inputs = case.args.get("inputs", case.args) or {}
     return ", ".join(f"{name} {tuple(value.shape)}" for name, value in inputs.items() if isinstance(value, torch.Tensor))
 
 
@@ -118,6 +119,9 @@ def too_long(limit: float, number: int | None, line: str) -> str:
 
 def forbidden(name: str, exercise: Exercise) -> str:
     """What is said of a forbidden shortcut."""
+    if name in HIDING:
+        return (f"`{HIDING[name]}` hides from this check what your code calls, so it is out of bounds in an exercise with forbidden "
+                "functions. Call your operations directly.")
     return (f"`{name}` does the whole job, and is out of bounds here: the exercise is to build `{exercise.name}` from smaller "
             "operations. You may use it again in every later cell.")
 

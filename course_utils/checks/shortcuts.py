@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +12,13 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from .limits import ANSWER
+
+TORCH = torch.__file__.removesuffix("__init__.py")
+# What would hide from the guard below what an answer calls: forbidden together with the names of an exercise.
+HIDING = {"torch._C.DisableTorchFunction": "DisableTorchFunction", "torch._C.DisableTorchFunctionSubclass": "DisableTorchFunctionSubclass",
+          "torch._C.ScriptFunction.__call__": "torch.jit", "torch._C.ScriptMethod.__call__": "torch.jit",
+          "threading.Thread.start": "threading", "_thread.start_new_thread": "_thread"}
 
 class ForbiddenShortcut(BaseException):
     """An answer called what it was asked to build; not an ``Exception``, so that it cannot be swallowed by one."""
@@ -82,7 +91,20 @@ def forbid(names: tuple[str, ...], answer: Any, namespaces: list[dict[str, Any]]
 
         return raiser
 
+    def hidden(name: str, original: Any):
+        def only_for_others(*args: Any, **kwargs: Any) -> Any:
+            if threading.current_thread().name != ANSWER or sys._getframe(1).f_code.co_filename.startswith(TORCH):
+                return original(*args, **kwargs)
+            used.append(name)
+            raise ForbiddenShortcut(name)
+
+        return only_for_others
+
     try:
+        for name in HIDING if names else ():
+            owner, attribute = _locate(name)
+            undo.append((owner, attribute, getattr(owner, attribute)))
+            setattr(owner, attribute, hidden(name, getattr(owner, attribute)))
         for name in names:
             owner, attribute = _locate(name)
             original, raiser = getattr(owner, attribute), blocked(name)

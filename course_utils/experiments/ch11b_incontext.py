@@ -30,12 +30,6 @@ def opening_hours(shortest: int = 6, longest: int = 18) -> Tensor:
     return torch.stack([(hour - first) % HOURS < length for length in range(shortest, longest + 1) for first in range(HOURS)])
 
 
-def with_break(before: int = 5, closed: int = 3, after: int = 5) -> Tensor:
-    """Shops that shut for lunch, one for each first hour, ``(24, 24)``: a kind of task that training never shows."""
-    since = (torch.arange(HOURS) - torch.arange(HOURS)[:, None]) % HOURS
-    return (since < before) | (since >= before + closed) & (since < before + closed + after)
-
-
 def split_shops(shops: Tensor, share: float = 0.25, seed: int = 0) -> tuple[Tensor, Tensor]:
     """``(training, held out)`` shops, no shop in both. ValueError when one of them would be empty."""
     count = round(share * len(shops))

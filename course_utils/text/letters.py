@@ -15,9 +15,7 @@ def letters(least: int = 50) -> tuple[str, Tensor, Tensor]:
 
     The alphabet is what occurs ``least`` times in the training text; everything else is left out.
     """
-    texts = [
-        " ".join("\n".join(page) for page in pages).lower().replace("\n", " ") for pages in prose.training_and_held_out()
-    ]
+    texts = [" ".join("\n".join(page) for page in pages).lower().replace("\n", " ") for pages in prose.training_and_held_out()]
     counts = Counter(texts[0])
     alphabet = "".join(sorted(c for c, n in counts.items() if n >= least))
     ids = {c: i for i, c in enumerate(alphabet)}

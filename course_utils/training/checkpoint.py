@@ -21,13 +21,7 @@ class Checkpoint:
     def __init__(self, path: str | Path, generators: Sequence[torch.Generator] = ()) -> None:
         self.path, self.generators = Path(path), list(generators)
 
-    def save(
-        self,
-        module: nn.Module,
-        optimizer: torch.optim.Optimizer,
-        history: History,
-        stop: EarlyStopping | None,
-    ) -> None:
+    def save(self, module: nn.Module, optimizer: torch.optim.Optimizer, history: History, stop: EarlyStopping | None) -> None:
         state = {
             "module": module.state_dict(),
             "optimizer": optimizer.state_dict(),
@@ -42,13 +36,7 @@ class Checkpoint:
         with replacing(self.path) as beside:
             torch.save(state, beside)
 
-    def load(
-        self,
-        module: nn.Module,
-        optimizer: torch.optim.Optimizer,
-        history: History,
-        stop: EarlyStopping | None,
-    ) -> None:
+    def load(self, module: nn.Module, optimizer: torch.optim.Optimizer, history: History, stop: EarlyStopping | None) -> None:
         """Put everything back; nothing happens without a file. ValueError for a file that does not fit."""
         if not self.path.exists():
             return
@@ -71,9 +59,7 @@ class Checkpoint:
             given = len(state["generators"])
         except Exception as error:
             kind = type(error).__name__
-            raise ValueError(
-                f"{self.path} is not a checkpoint of this loop ({kind}); delete it to start again"
-            ) from None
+            raise ValueError(f"{self.path} is not a checkpoint of this loop ({kind}); delete it to start again") from None
         shapes = {name: tuple(t.shape) for name, t in module.state_dict().items()}
         if shapes != {name: tuple(t.shape) for name, t in state["module"].items()}:
             raise ValueError(
@@ -81,7 +67,5 @@ class Checkpoint:
                 "delete it to start again"
             )
         if given != len(self.generators):
-            raise ValueError(
-                f"{self.path} holds {given} random generators, {len(self.generators)} were given"
-            )
+            raise ValueError(f"{self.path} holds {given} random generators, {len(self.generators)} were given")
         return state

@@ -151,9 +151,7 @@ def _progress_bar(steps: int, done: int, label: str) -> Any:
 
 
 @torch.no_grad()
-def _watch(
-    module: nn.Module, validate: Callable[[], Tensor | float], history: History, stop: EarlyStopping | None
-) -> None:
+def _watch(module: nn.Module, validate: Callable[[], Tensor | float], history: History, stop: EarlyStopping | None) -> None:
     """Validate in evaluation mode, and remember where the minimum was."""
     training = module.training
     module.eval()

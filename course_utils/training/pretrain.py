@@ -35,26 +35,14 @@ from .sampling import generate
 from .token_file import Tokens, text_files, train_tokenizer, write_tokens
 from .trainer import Trainer
 
-FREE = (
-    "texts",
-    "out",
-    "every",
-    "device",
-    "sample",
-    "sample_tokens",
-    "resume",
-)  # what may change between two starts of the same run
+FREE = ("texts", "out", "every", "device", "sample", "sample_tokens", "resume")  # what may change between two starts of the same run
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m course_utils.training.pretrain", description="Pre-train a GPT on a folder of texts."
-    )
+    parser = argparse.ArgumentParser(prog="python -m course_utils.training.pretrain", description="Pre-train a GPT on a folder of texts.")
     parser.add_argument("texts", type=Path, help="folder with .txt or .md files (UTF-8), each a document")
-    parser.add_argument(
-        "--out", type=Path, required=True, help="folder of this run; an interrupted run in it goes on"
-    )
+    parser.add_argument("--out", type=Path, required=True, help="folder of this run; an interrupted run in it goes on")
     numbers = {
         "steps": 1000,
         "width": 128,
@@ -107,10 +95,7 @@ def prepare(options: argparse.Namespace) -> None:
     tokens = tokens_of(files, options)
     if tokens.skipped:
         names = ", ".join(tokens.skipped[:5]) + (" …" if len(tokens.skipped) > 5 else "")
-        print(
-            f"{len(tokens.skipped)} of {tokens.files} files are not UTF-8 and left out: {names}",
-            file=sys.stderr,
-        )
+        print(f"{len(tokens.skipped)} of {tokens.files} files are not UTF-8 and left out: {names}", file=sys.stderr)
     if min(tokens.training, tokens.validation) <= options.context:
         (out / "tokens.json").unlink()  # more text may come
         raise ValueError(
@@ -138,9 +123,7 @@ def refuse_another_run(out: Path, wanted: dict[str, Any], resume: bool) -> None:
     if settings.exists():
         found = json.loads(settings.read_text(encoding="utf-8"))
         if other := [f"--{k} {found.get(k)} (now {wanted[k]})" for k in wanted if found.get(k) != wanted[k]]:
-            raise ValueError(
-                f"{out} holds a run with {', '.join(other)}; choose another --out, or the same numbers"
-            )
+            raise ValueError(f"{out} holds a run with {', '.join(other)}; choose another --out, or the same numbers")
     elif checkpoint.exists():
         raise ValueError(f"{out} holds a checkpoint without settings.json; choose another --out")
     if resume and not checkpoint.exists():
@@ -203,10 +186,7 @@ class Log:
     def write(self, **figures: float) -> None:
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(figures) + "\n")
-        print(
-            "  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in figures.items()),
-            flush=True,
-        )
+        print("  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in figures.items()), flush=True)
 
 
 def finish(model: GPT, options: argparse.Namespace) -> None:
@@ -220,13 +200,7 @@ def finish(model: GPT, options: argparse.Namespace) -> None:
         bpe = ByteBPE.from_files(options.out / "tokenizer")
         ids = torch.tensor([bpe.encode(options.sample) or [bpe.end_id]], device=model.token.weight.device)
         torch.manual_seed(options.seed)
-        print(
-            bpe.decode(
-                generate(model, ids, options.sample_tokens, temperature=0.8, top_k=50, end_id=bpe.end_id)[
-                    0
-                ].tolist()
-            )
-        )
+        print(bpe.decode( generate(model, ids, options.sample_tokens, temperature=0.8, top_k=50, end_id=bpe.end_id)[ 0 ].tolist() ))
 
 
 def device_of(options: argparse.Namespace) -> torch.device:

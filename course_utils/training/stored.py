@@ -13,9 +13,7 @@ from torch import nn
 Model = TypeVar("Model", bound=nn.Module)
 
 
-def save_model(
-    path: Path, model: nn.Module, config: Any, command: str, shared: Mapping[str, str] | None = None, **described: Any
-) -> None:
+def save_model(path: Path, model: nn.Module, config: Any, command: str, shared: Mapping[str, str] | None = None, **described: Any) -> None:
     """Write weights, the configuration (a dataclass), ``described`` (as JSON) and the command that makes the file.
 
     ``shared`` maps the name of a parameter that is another one as well, and is left out, to that other one.

@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -232,8 +233,50 @@ def test_interrupting_a_check(monkeypatch):
     started = time.monotonic()
     result = examine(BY_ID["01.1"], slow)
     assert "You stopped" in result.message
-    assert time.monotonic() - started < 5
-    assert not [t for t in threading.enumerate() if "work" in t.name], "the answer goes on in the background"
+    assert time.monotonic() - started < 2.5  # half a second until the signal
+    assert not [t for t in threading.enumerate() if t.name == limits.ANSWER], "the answer goes on in the background"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals to send to oneself on Windows")
+def test_interrupting_what_cannot_be_interrupted():
+    threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT)).start()
+    started = time.monotonic()
+    result = examine(BY_ID["01.1"], lambda query, keys, bandwidth: time.sleep(4))
+    assert "goes on in the background" in result.message
+    assert time.monotonic() - started < 2.5
+    time.sleep(2)
+
+
+@torch.jit.script
+def _compiled(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    return torch.nn.functional.scaled_dot_product_attention(query, key, value)
+
+
+@pytest.mark.parametrize("how", ["jit", "thread", "pool", "mode off"])
+def test_what_hides_a_shortcut_is_out_of_bounds(how):
+    quick = {"f": F.scaled_dot_product_attention}
+
+    def answer(query, key, value, mask=None):
+        out = []
+        if how == "jit":
+            out.append(_compiled(query, key, value))
+        elif how == "thread":
+            thread = threading.Thread(target=lambda: out.append(quick["f"](query, key, value)))
+            thread.start()
+            thread.join()
+        elif how == "pool":
+            with ThreadPoolExecutor() as pool:
+                out.append(pool.submit(quick["f"], query, key, value).result())
+        else:
+            with torch._C.DisableTorchFunction():
+                out.append(quick["f"](query, key, value))
+        return out[0], key
+
+    result = examine(BY_ID["03.2"], answer)
+    assert (result.stage, result.points) == ("forbidden shortcut", 0)
+    assert "hides from this check" in result.message
+    x = torch.ones(1, 1, 2, 2)
+    _compiled(x, x, x)  # not forbidden any more
 
 
 @pytest.mark.parametrize("where", ["closure", "default", "object", "torch._C"])

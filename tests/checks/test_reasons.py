@@ -148,7 +148,7 @@ def test_an_accident_is_no_refusal():
     def f(x):
         return x[:, 0] * 0 + x.sum(-1)
 
-    assert examine(refusing, f).mistake == "accepts bad input"
+    assert examine(refusing, f).mistake == "stops by accident"
 
 
 def test_good_input_refused():
@@ -172,7 +172,8 @@ def test_each_wrong_entry_has_its_reason():
     assert examine(predict, right | {"a": Fraction(64), "d": True}).passed
     result = examine(predict, right | {"a": 8, "d": "no", "c": 1.5})
     assert result.points == 2
-    for text in ("“a”: Root forgotten. Take the square.", "“d”: Said no.", "“c”: The digits are right, the unit is not"):
+    for text in ("“a”: the mistake is “root forgotten”. Take the square.", "“d”: the mistake is “said no”.",
+                 "“c”: The digits are right, the unit is not"):
         assert text in str(result)
     assert examine(predict, right | {"a": 8}).mistake == "root forgotten"
     assert "turned over" in str(examine(predict, right | {"b": 4}))
@@ -201,9 +202,10 @@ def test_clues_are_true():
 
 def test_an_input_that_is_not_used_is_named():
     scaled = exercise(lambda x, scale: x * scale, [{"x": X, "scale": s} for s in (2.0, 3.0)])
-    assert examine(scaled, lambda x, scale: x * 3).mistake == "an argument is not used"
+    assert examine(scaled, lambda x, scale: x * 3).mistake == "as if `scale` were 3"
+    assert examine(scaled, lambda x, scale: x * 5 + 1).mistake == "`scale` has no effect"
     rows = exercise(lambda x, w: x * w, [{"x": X, "w": X.flip(0)}])
-    assert examine(rows, lambda x, w: x * w[:1]).mistake == "the first row for all"
+    assert examine(rows, lambda x, w: x * w[:1]).mistake == "as if the rows of `w` were alike"
 
 
 def test_the_output_without_a_gradient_is_named():

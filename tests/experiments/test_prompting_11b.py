@@ -23,7 +23,6 @@ def test_shops_are_intervals_around_the_clock() -> None:
     assert ((shops != shops.roll(1, 1)).sum(1) == 2).all()  # one opening and one closing
     with pytest.raises(ValueError, match="longest=24"):
         incontext.opening_hours(6, 24)
-    assert ((incontext.with_break() != incontext.with_break().roll(1, 1)).sum(1) == 4).all()
 
 
 def test_no_shop_is_trained_and_tested() -> None:

@@ -34,6 +34,8 @@ def _by_pattern(word: str, vocabulary: list[str]) -> list[str]:
 
 def _pieces(word: str, vocabulary: list[str], how: str = "right") -> list[str]:
     found, start = [], 0
+    if how == "whole words":
+        return [word] if word in vocabulary else ["[UNK]"]
     if how == "lower":
         word = word.lower()
     while start < len(word):
@@ -84,7 +86,7 @@ def _fixed_pieces() -> list[Case]:
         return Case(f"the word {word!r}, another vocabulary", {"word": word, "vocabulary": other}, part=part)
     long = "un" + 30 * "ness"
     return [case("players"), case("understandings"), Case(f"a word of {len(long)} letters", {"word": long, "vocabulary": other}),
-            case("time", "unknown words"), case("Play", "unknown words")]
+            case("time", "unknown words"), case("Play", "unknown words"), case("sprint", "unknown words"), case("ness", "unknown words")]
 
 
 PIECES = Exercise(
@@ -96,6 +98,8 @@ PIECES = Exercise(
              "You take the first piece that fits, starting with one letter. The rule is greedy: the longest piece that fits."),
         Twin("no mark on later pieces", partial(_pieces, how="no marks"),
              "After the first piece only entries that start with ## may be used: they say “this continues a word”."),
+        Twin("whole words only", partial(_pieces, how="whole words"),
+             "A word that is no entry of the vocabulary is not unknown yet: cut it into pieces that are."),
         Twin("marks removed from the result", partial(_pieces, how="marks removed"),
              "The pieces are right, but the ## belongs to them: it is part of the entry's name."),
         Twin("only the first piece", partial(_pieces, how="first piece only"),
@@ -121,7 +125,9 @@ PIECES = Exercise(
 
 # ---- 00.3 Embedding ----------------------------------------------------------------------------------------
 
-def _lookup_oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
+def _lookup_oracle(init: dict, parameters: dict, inputs: dict | None) -> Tensor | str:
+    if inputs is None:
+        return "weight random"
     return F.embedding(inputs["ids"], parameters["weight"])
 
 
@@ -130,7 +136,7 @@ class _Lookup(nn.Module):
         super().__init__()
         self.how = how
         shape = (d_model, vocab_size) if how == "transposed" else (vocab_size, d_model)
-        self.weight = torch.zeros(shape) if how == "plain tensor" else nn.Parameter(torch.randn(shape))
+        self.weight = torch.zeros(shape) if how == "plain tensor" else nn.Parameter(torch.randn(shape) * (how != "zeros"))
 
     def forward(self, ids: Tensor) -> Tensor:
         if self.how == "detached":
@@ -171,7 +177,8 @@ def _fixed_lookup() -> list[Case]:
     g = generator(6)
     return [_lookup_case(g, 7, 4, torch.tensor([[0, 1], [2, 3]]), "ids 0 to 3 of 7 words"),
             _lookup_case(g, 5, 3, torch.tensor([[2, 2, 2, 4]]), "one sentence that repeats a word"),
-            _lookup_case(g, 6, 2, torch.tensor([[0], [0], [0]]), "sentences of one token, all of them word 0")]
+            _lookup_case(g, 6, 2, torch.tensor([[0], [0], [0]]), "sentences of one token, all of them word 0"),
+            Case("how a new layer starts", {"init": {"vocab_size": 6, "d_model": 2}, "parameters": {}, "inputs": None})]
 
 
 class _Reference(nn.Module):
@@ -196,9 +203,10 @@ LOOKUP = Exercise(
              "Once the layer is built, it holds no such parameter. A plain tensor as an attribute is invisible to the optimiser, and a "
              "parameter made in the forward pass is a new one in every call."),
         Twin("the weight cut off from the gradient", _lookup("detached"),
-             "Nothing may stand between the weight and the result that stops gradients."),
+             "No gradient reaches the weight: it is detached on its way, or was told with `requires_grad` not to ask for one."),
         Twin("the neighbour's row", _lookup("next row"), "Ids count from 0: word 0 has row 0. Yours are shifted by one."),
         Twin("one vector a sentence", _lookup("summed"), "The words of a sentence were added up. Each token should keep its own vector."),
+        Twin("all rows start alike", _lookup("zeros"), "Every word starts with the same row. Start at random, as the task says."),
         Twin("scaled", _lookup("scaled"), "The row is multiplied by a factor. Some models do that later; a look-up does not."),
     ),
 )

@@ -11,8 +11,10 @@ from ...checks.exercise import Case, Exercise, Twin, generator
 from ..common import randn, sizes
 
 
-def _kernel_oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
+def _kernel_oracle(init: dict, parameters: dict, inputs: dict | None) -> Tensor | str:
     """Query by query, in double precision, the points that are not to be seen really left out."""
+    if inputs is None:
+        return "w 1"
     w, query, keys, values = parameters["w"], inputs["query"], inputs["keys"], inputs["values"]
     rows = []
     for i, q in enumerate(query):
@@ -29,7 +31,7 @@ class _Learned(nn.Module):
     def __init__(self, num_features: int, how: str = "right"):
         super().__init__()
         self.how = how
-        start = torch.ones(num_features)
+        start = {"random": torch.randn(num_features), "zeros": torch.zeros(num_features)}.get(how, torch.ones(num_features))
         if how == "plain tensor":
             self.w = start
         else:
@@ -98,7 +100,9 @@ def _fixed_learned() -> list[Case]:
         return Case(label, {"init": {"num_features": 2}, "parameters": parameters, "inputs": inputs}, part=part, shape="(query,)")
 
     apart = {**own, "query": keys[[0, 1, 3]], "keys": keys[[0, 1, 3]], "values": own["values"][[0, 1, 3]]}
-    return [case("two of three queries far from every point", 1.0, far, "values"),
+    return [Case("how a new module starts", {"init": {"num_features": 2}, "parameters": {}, "inputs": None}),
+            case("a negative w", -0.8, {**apart, "exclude_self": False}, "values"),
+            case("two of three queries far from every point", 1.0, far, "values"),
             case("two points at the same place", 0.8, own),
             case("points far apart for a large w", 1e5, apart)]
 
@@ -131,6 +135,8 @@ LEARNED = Exercise(
              "exclude_self has the opposite effect: points are left out when they should not be, and seen when they should be left out."),
         Twin("excluded whatever the flag says", _learned("always"),
              "As soon as there are as many queries as keys, the diagonal goes. It should go only when exclude_self is True."),
+        Twin("random start of w", _learned("random"), "w is a width: let each feature start at 1, as the task says."),
+        Twin("start at 0", _learned("zeros"), "At 0 all distances are 0, and so is the gradient of w: it would stay there. Start at 1."),
         Twin("w is not a parameter", _learned("plain tensor"),
              "A plain tensor as an attribute is invisible to the optimiser."),
         Twin("w cut off from the gradient", _learned("detached"), "Nothing may stand between w and the result that stops gradients."),

@@ -56,7 +56,7 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = Non
         weights = weights.nan_to_num()
     if mask is not None and how == "after":
         weights = weights * mask
-    if mask is not None and how not in ("ignored", "zero score", "added", "swept", "nan", "1e9", "after", "only output"):
+    if mask is not None and how not in ("ignored", "zero score", "added", "swept", "nan", "1e9", "after", "only output", "kept"):
         weights = weights.masked_fill(empty, 0.0)
     output = weights @ value
     if mask is not None and how == "only output":
@@ -89,6 +89,7 @@ def _fixed_attention() -> list[Case]:
     scores = steep["query"] @ steep["key"].mT
     lowest = scores <= scores.kthvalue(2, dim=-1, keepdim=True).values
     far = {**steep, "query": 1e3 * steep["query"], "mask": lowest}
+    low = {"query": torch.full((2, 3, 6), 3e5), "key": -3e5 * (1 + torch.rand(2, 4, 6, generator=g)), "value": randn(g, 2, 4, 5)}
 
     def bad(label: str, *mentions: str, **more: Tensor) -> Case:
         return Case(label, {**args, **more}, part="bad input", rejects=ValueError, mentions=mentions)
@@ -99,6 +100,8 @@ def _fixed_attention() -> list[Case]:
         Case("scores 60 times as large", steep, shape="(batch, query, d_v)"),
         Case("the same, only the two lowest keys permitted", {**steep, "mask": lowest}, part="mask", shape="(batch, query, d_v)"),
         Case("scores 60,000 times as large, only the two lowest keys permitted", far, part="mask", shape="(batch, query, d_v)"),
+        Case("each query permits one key, with a score below minus 100 thousand million", {**low, "mask": torch.eye(3, 4).bool()},
+             part="mask", shape="(batch, query, d_v)"),
         Case("a single key: it gets all the weight", {**args, "key": args["key"][:1], "value": args["value"][:1]}),
         Case("row 1 may attend to nothing", {**args, "mask": mask}, part="empty row", gradients=("query", "key", "value"),
              shape="(query, d_v)"),
@@ -127,6 +130,8 @@ ATTENTION = Exercise(
              "The dot product adds up d_k terms. The width of the values plays no part in the scores."),
         Twin("scaled by the number of keys", partial(_attend, how="keys"),
              "The dot product adds up as many terms as the vectors are wide. How many keys there are plays no part."),
+        Twin("empty rows keep their weights", partial(_attend, how="kept"),
+             "A row that may attend to nothing comes out like a row without a mask. Its weights, and so its output, are to be 0."),
         Twin("exponentials out of range", partial(_attend, how="unsafe"),
              "Exponentials of large scores are too large for float32. A softmax in one step subtracts the largest score of each row "
              "first."),

@@ -121,7 +121,7 @@ SPLIT = Exercise(
              "Split a small tensor that counts 0, 1, 2, … and look at head 0: from how many tokens do its numbers come?",
              untouched=True),
         Twin("features dealt out like cards", partial(_split, how="dealt"),
-             "Head 0 gets every third feature. A head is a run of neighbouring features: cut the last axis with the heads as the "
+             "Head 0 gets features that lie apart. A head is a run of neighbouring features: cut the last axis with the heads as the "
              "outer of the two new axes."),
         Twin("heads left behind the tokens", partial(_split, how="not swapped"),
              "The features are cut rightly, but the axes of tokens and heads have not changed places. Attention works on the last two."),
@@ -191,7 +191,7 @@ MERGE = Exercise(
                    _merge_case(generator(3), 1, 4, 2, 3, "a batch of one", "edges")],
     twins=(
         Twin("reshaped without swapping back", partial(_merge, how="straight"),
-             "The numbers of one row now come from several tokens of one head. Let heads and tokens change places before "
+             "The numbers of one row now come from several tokens instead of one. Let heads and tokens change places before "
              "you lay anything side by side."),
         Twin("features dealt out like cards", partial(_merge, how="dealt"),
              "Each token has its own numbers, but those of the heads alternate. First all features of head 0, then all of head 1."),

@@ -85,7 +85,7 @@ PARTS = Exercise(
     reference=_parts, draw=_draw, fixed=_edges, parts={"values": 3, "mask": 1},
     twins=(
         Twin("rows of W_O dealt out", partial(_parts, how="dealt"),
-             "Head 0 gets every third row of the output projection. Concatenation puts all features of head 0 first, so its rows are "
+             "Head 0 gets rows of the output projection that lie apart. Concatenation puts all features of head 0 first, so its rows are "
              "the first d_v in one piece."),
         Twin("the first block for every head", partial(_parts, how="first block"),
              "Every head has its own rows of the output projection; you use those of head 0 for all."),

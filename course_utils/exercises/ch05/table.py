@@ -108,7 +108,7 @@ TABLE = Exercise(
         Twin("sines only", partial(_table, how="only sine"),
              "Every column is a sine. Without its cosine a sine does not tell the rising half of a wave from the falling half."),
         Twin("frequencies that grow", partial(_table, how="upward"),
-             "Later pairs of yours turn faster, thousands of times a step. The power of the base divides the position."),
+             "Later pairs of yours turn faster, by up to thousands of radians a step. The power of the base divides the position."),
         Twin("base ignored", partial(_table, how="fixed base"),
              "A second base gives the table of the first: its default is written out somewhere, or a result of an earlier call was kept."),
         Twin("angles in whole turns", partial(_table, how="turns"),

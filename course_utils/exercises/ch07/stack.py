@@ -108,7 +108,7 @@ STACK = Exercise(
         Twin("still the handed-out bugs", _module("handed out"),
              "Count the parameters of an encoder with three layers and compare with three times those of one block.", untouched=True),
         Twin("one block in every place", _module("shared"),
-             "Multiplying a list repeats the same object: all places hold one block, with one set of parameters. Make a new one for each."),
+             "All places hold one and the same block, with one set of parameters: a list was multiplied, or the block was made once."),
         Twin("blocks in a plain list", _module("list"),
              "Blocks in an ordinary Python list are invisible to PyTorch: no optimizer would ever see their parameters."),
         Twin("closing norm without own parameters", _module("no norm"),

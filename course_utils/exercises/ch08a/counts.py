@@ -55,7 +55,8 @@ COUNTS = Exercise(
         Twin("norms forgotten", _shifted(encoder=-4 * D, decoder=-6 * D),
              "Each LayerNorm has two vectors, two norms an encoder block and "
              "three a decoder block."),
-        Twin("one vector a norm", _shifted(encoder=-2 * D, decoder=-3 * D), "A LayerNorm has a weight and a bias, two vectors."),
+        Twin("too few vectors of the norms", _shifted(encoder=-2 * D, decoder=-3 * D),
+             "Each sub-layer has a LayerNorm of its own, and each LayerNorm a weight and a bias, two vectors."),
         Twin("two norms in the decoder block", _shifted(decoder=-2 * D), "The decoder block has three sub-layers, and a norm for each."),
         Twin("one attention in the decoder block", _shifted(decoder=-4 * D * D - 4 * D),
              "A decoder block has two attentions, one for its own words and one for the source."),

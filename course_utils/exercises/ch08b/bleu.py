@@ -174,7 +174,7 @@ BLEU = Exercise(
              "Adding one to hits and totals is a kind of smoothing. Here counts stay as they are, and a missing order gives zero."),
         Twin("brevity penalty missing", partial(_bleu, how="no brevity"),
              "Precision alone rewards saying little. Candidates that are shorter than their references must lose something."),
-        Twin("long candidates punished", partial(_bleu, how="long punished"),
+        Twin("no limit for long candidates", partial(_bleu, how="long punished"),
              "The penalty is for short candidates only and never exceeds 1; long ones already lose precision."),
         Twin("lengths turned round in the penalty", partial(_bleu, how="turned"),
              "Your penalty hits candidates that are too long. Look which of the two lengths stands above the other."),

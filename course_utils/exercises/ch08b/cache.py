@@ -150,7 +150,7 @@ CACHE = Exercise(
              "The attention is right, but what you hand back holds the new tokens alone: in the next step everything before is lost."),
         Twin("keys and values swapped", partial(_cached, how="swapped"),
              "What you return as keys are the values. In the next step they would be compared with the queries."),
-        Twin("heads reshaped before transposing", partial(_cached, how="reshaped"),
+        Twin("heads cut across the tokens", partial(_cached, how="reshaped"),
              "A reshape straight to heads mixes features of different tokens. Cut the features first, then swap the axes."),
         Twin("heads interleaved", partial(_cached, how="interleaved"),
              "You deal the columns out to the heads one by one. The first block of columns belongs to the first head, the next to the "

@@ -151,6 +151,7 @@ def _fixed() -> list[Case]:
     return [
         Case("a word that is a piece", {"word": "abc", "vocabulary": GREEDY}),
         Case("a piece that exists only as a beginning: abc and bc", {"word": "abbc", "vocabulary": [*GREEDY, "##b"]}, part="unknown"),
+        Case("bc may only begin a word", {"word": "abbc", "vocabulary": GREEDY}, part="unknown"),
         Case("greed leads into a dead end, another split exists", {"word": "abcde", "vocabulary": ["ab", "abc", "##cde", "##c", "##d"]},
              part="unknown"),
         Case("longest first, though two pieces would do", {"word": "abcde", "vocabulary": ["ab", "abc", "##cde", "##d", "##e"]}),
@@ -206,7 +207,7 @@ PIECES = Exercise(
         Twin("only the first piece", partial(_split, how="first only"),
              "The loop stops after one piece: go on where the last piece ended."),
         Twin("longest ending missed by one", partial(_split, how="one short"),
-             "Behind the first piece you never try the complete rest of the word: the last end of the range is left out."),
+             "Behind the first piece the complete rest of the word is never tried: the longest possible ending comes first."),
         Twin("whole word or single letters", partial(_split, how="whole or letters"),
              "You use pieces of one letter as soon as the word is not in the vocabulary. Everything in between is what the vocabulary is "
              "for."),

@@ -160,7 +160,7 @@ def _fixed() -> list[Case]:
                  n=3, d=1, labels=1)
     case.args["parameters"]["output.weight"] += 1
     case.args["inputs"]["hidden"] = (0.5 + case.args["inputs"]["hidden"].abs()).repeat(64, 1, 1)
-    return [case]
+    return [case, _case(generator(5), "one sentence", "values", 0.0, "train", batch=1)]
 
 
 def _range(scores: Tensor) -> Tensor:

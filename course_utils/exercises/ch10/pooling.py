@@ -95,7 +95,7 @@ POOL = Exercise(
     twins=(
         Twin("padding counts as well", partial(_pool, how="all"), "Pads have hidden states too, and yours enter the mean. Leave them out."),
         Twin("divided by the padded length", partial(_pool, how="by length"),
-             "The pads are out of the sum and still in the count: a short sentence gets a short vector."),
+             "The pads are out of the sum, and the count is that of a long sentence: each sentence has a count of its own."),
         Twin("mask inverted", partial(_pool, how="inverted"), "True marks a real token; you average the pads."),
         Twin("first sentence's mask for all", partial(_pool, how="first mask"),
              "Every sentence has a mask of its own; keep the batch axis."),

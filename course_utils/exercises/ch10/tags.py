@@ -100,6 +100,7 @@ def _fixed_labels() -> list[Case]:
     return [Case("one word of one piece", {"words": [None, 0, None], "labels": [3], "length": 3}, shape="(length,)"),
             Case("no [CLS]: the first piece begins a word", {"words": [0, 0, 1, 2, 2, None], "labels": [5, 1, 3], "length": 7},
                  shape="(length,)"),
+            Case("one word of two pieces, nothing else", {"words": [0, 0], "labels": [5], "length": 3}, shape="(length,)"),
             Case("the same label twice, and O in the middle", {"words": [None, 0, 1, 1, 2, 3, None], "labels": [3, 0, 3, 3], "length": 7},
                  shape="(length,)"),
             Case("the last words were cut off", {"words": [None, 0, 0, 1, None], "labels": [1, 2, 0, 5], "length": 5}, shape="(length,)"),

@@ -117,7 +117,8 @@ WINDOWS = Exercise(
     twins=(
         Twin("stride taken for the overlap", partial(_windows, how="overlap"),
              "Here the stride is how far a window lies behind the one before, not how much the two share."),
-        Twin("no overlap", partial(_windows, how="no overlap"), "Your windows stand side by side; they start a stride apart."),
+        Twin("no overlap", partial(_windows, how="no overlap"),
+             "Your windows stand side by side, a room apart; they should start a stride apart."),
         Twin("the rest is dropped", partial(_windows, how="last missing"),
              "The end of the passage stands in no window: the last one may be shorter and is padded."),
         Twin("last single piece left out", partial(_windows, how="one piece left"),

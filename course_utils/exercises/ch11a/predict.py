@@ -43,10 +43,11 @@ PREDICT = Exercise(
     draw=lambda seed: [Case("your six numbers", {})],
     twins=(
         Twin("characters counted", _with((0, 10)), "Letters with accents are not single bytes in UTF-8."),
-        Twin("only one accented letter counted", _with((0, 11)), "There are two letters with accents, and each takes two bytes."),
+        Twin("one byte missing", _with((0, 11)),
+             "There are two letters with accents, each takes two bytes; and the space takes one as well."),
         Twin("the space left out", _with((0, 9)), "The space between the words is a byte as well, and a letter with an accent is two."),
         Twin("words counted", _with((0, 2)), "Words are what merges may grow into. Without any merge the bytes stay alone."),
-        Twin("first token of a window has no target", _with((1, 1008)),
+        Twin("one target a window taken away", _with((1, 1008)),
              "Row t has the token after it as its target, and so has the last row: the window is cut one token longer."),
         Twin("windows counted", _with((1, 16)), "Each window has as many targets as rows, not one."),
         Twin("one window's rows", _with((1, 64)), "That is what one window gives. The batch holds sixteen of them."),

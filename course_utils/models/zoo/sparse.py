@@ -26,13 +26,6 @@ def global_mask(n: int, chosen: list[int]) -> Tensor:
     return marked[:, None] | marked
 
 
-def random_mask(n: int, keys: int, generator: torch.Generator | None = None) -> Tensor:
-    """``(n, n)``: every query sees this many keys drawn without replacement."""
-    if not 0 <= keys <= n:
-        raise ValueError(f"keys={keys} must lie in 0 to n={n}")
-    return torch.zeros(n, n, dtype=torch.bool).scatter(-1, torch.rand(n, n, generator=generator).argsort(-1)[:, :keys], True)
-
-
 def in_blocks(mask: Tensor, size: int) -> Tensor:
     """A mask of blocks ``(m, m)`` as a mask of tokens ``(m · size, m · size)``."""
     if size < 1:

@@ -29,12 +29,16 @@ class Listed:
     says: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
 
+    def given(self) -> str:
+        """What runs before the cell."""
+        return "import math, torch\nfrom torch import nn\nfrom torch.nn import functional as F"
+
     def answer(self) -> Any:
-        """What the cell defines under the exercise's name, torch, nn, F and math being imported."""
+        """What the cell defines under the exercise's name."""
         name = f"<cell of {self.exercise}: {self.what}>"
         linecache.cache[name] = (len(self.cell), None, self.cell.splitlines(True), name)
         space: dict[str, Any] = {"__name__": "__main__"}
-        exec("import math, torch\nfrom torch import nn\nfrom torch.nn import functional as F", space)
+        exec(self.given(), space)
         exec(compile(self.cell, name, "exec"), space)
         return space[find(self.exercise).name]
 

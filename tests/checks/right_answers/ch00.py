@@ -48,7 +48,7 @@ def split_by_candidates(word, vocabulary):
 class IndexLookup(nn.Module):
     def __init__(self, vocab_size, d_model):
         super().__init__()
-        self.weight = nn.Parameter(torch.zeros(vocab_size, d_model))
+        self.weight = nn.Parameter(torch.rand(vocab_size, d_model) - 0.5)
 
     def forward(self, ids):
         return self.weight[ids]

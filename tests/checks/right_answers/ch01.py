@@ -86,7 +86,7 @@ def dot_scores_einsum(query, keys):
 class LoopKernel(nn.Module):
     def __init__(self, num_features):
         super().__init__()
-        self.w = nn.Parameter(torch.rand(num_features))
+        self.w = nn.Parameter(torch.full((num_features,), 1.0))
 
     def forward(self, query, keys, values, exclude_self=False):
         out = []

@@ -15,7 +15,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from .paths import ROOT
+ROOT = Path(__file__).resolve().parent
 
 
 def answered(notebook: dict[str, Any]) -> list[str]:
