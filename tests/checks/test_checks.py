@@ -11,13 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from listed import Listed
 from right_answers.ch01 import weights_by_softmax as gaussian_weights
 from right_answers.ch03 import ANSWERS
 from torch.nn import functional as F
 
-from course_utils.checks import check, engine, limits, panel, record
+from course_utils.checks import check, comparison, engine, limits, panel, record
 from course_utils.checks import progress as show_progress
 from course_utils.checks.engine import CheckFailed, catalogue, examine
+from course_utils.checks.lookup import find, following
 
 BY_ID = {exercise.id: exercise for exercise in catalogue()}
 WEIGHTS, PREDICT, SCORES, ATTEND, MODULE = (BY_ID[i] for i in ("01.1", "01.2", "03.1", "03.2", "03.6"))
@@ -397,3 +399,36 @@ def test_lists_of_another_length_inside_a_tuple():
     result = examine(exercise, lambda query, keys, bandwidth: ([1.0], [3.0]))
     assert result.stage == "shape"
     assert result.message == "Your first holds 1 entry; expected 2."
+
+
+# ---------------------------------------------------------------- after a right answer
+
+EINSUM = Listed("03.1", "with einsum", """
+def attention_scores(query, key):
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(f"{query.shape[-1]} {key.shape[-1]}")
+    return torch.einsum("...nd,...md->...nm", query, key) / key.shape[-1] ** 0.5
+""", right=True)
+
+
+def test_a_right_answer_is_shown_beside_the_courses(monkeypatch, tmp_path):
+    result = examine(SCORES, EINSUM.answer())
+    shown = result.compare()
+    assert "return torch.einsum" in shown.own and "return query @ key" in shown.ours
+    assert "einsum names the axes" in shown.sentence and "ms" in shown.sentence
+    assert "return torch.einsum" in repr(shown) and "&quot;...nd" in shown._repr_html_()
+    assert "First get it right" in examine(SCORES, SCORES.twins[0].answer).compare().sentence
+    monkeypatch.setattr(comparison, "ROOT", tmp_path)
+    assert "without its solutions" in result.compare().sentence
+
+
+def test_the_exercise_behind_it_is_named(monkeypatch, capsys):
+    monkeypatch.setenv("COURSE_PROGRESS", "off")
+    result = check("03.1", EINSUM.answer())
+    assert result.following[0] == "Exercise 03.2 Scaled dot-product attention"
+    assert result.following[1] in result._repr_html_() and "Next: Exercise 03.2" in capsys.readouterr().out
+    heading = BY_ID["03.2"].heading
+    assert result.following[1] == "#" + heading.replace(" ", "-")
+    assert f"### {heading}" in (ROOT / "chapters" / "03_self_attention.ipynb").read_text(encoding="utf-8")
+    assert following(find("03.7")) == ("chapter 04 multi head attention", "04_multi_head_attention.ipynb")
+    assert following(find("12b.6")) is None
