@@ -28,6 +28,7 @@ FOLDED = "jp-MarkdownHeadingCollapsed"
 _ALLOWED_METADATA = {"course", "tags", "deeper", "jupyter"}
 _EXERCISE = re.compile(r"(?P<chapter>\d\d[a-z]?)\.(?P<number>\d+)")
 _HEADING = re.compile(r"#{1,6} ")
+_EXERCISE_TITLE = re.compile(r"^### Exercise (\S+) ", re.MULTILINE)
 _EXERCISE_HEADING = re.compile(r"^### Exercise (?P<id>\S+)(?P<rest>[ \t]+\S.*)?$", re.MULTILINE)
 _DEEPER = re.compile(r"^#{2,6} Deeper: ", re.MULTILINE)
 
@@ -105,8 +106,11 @@ class Chapter:
             "stubs": self.stubs,
         }
         for cell in self.cells:
-            new = v4.new_code_cell if cell.kind == "code" else v4.new_markdown_cell
-            nb.cells.append(new(cell.source(kind), id=cell.id, metadata=cell.metadata))
+            if cell.kind == "code":
+                nb.cells.append(v4.new_code_cell(cell.source(kind), id=cell.id, metadata=cell.metadata))
+            else:  # an address to link to: JupyterLab finds no heading with stars in it
+                text = _EXERCISE_TITLE.sub(r'<a id="exercise-\1"></a>\n\n\g<0>', cell.source(kind))
+                nb.cells.append(v4.new_markdown_cell(text, id=cell.id, metadata=cell.metadata))
         return nb
 
 

@@ -17,6 +17,7 @@ from .lookup import catalogue, chapters, find, following
 from .notebook import stopped_before_running
 from .observe import TooLong, neutral_torch, observe_all, wrong_kind
 from .panel import CheckResult
+from .repair import one_place
 from .sentences import too_long
 
 LIMIT = 10.0  # seconds a check waits for an answer
@@ -98,6 +99,9 @@ def _run(exercise: Exercise, answer: Any, seed: int | None) -> CheckResult:
             verdict = judge(exercise, cases, seen := observe_all(*asked))
             if verdict.unexplained:  # right so far, or wrong for no reason that is known: call it again
                 verdict = judge(exercise, cases, observe_again(*asked, seen))
+            if verdict.finding is not None and verdict.unexplained:
+                verdict.finding.mistake, verdict.finding.hint = (one_place(exercise, answer, cases, verdict.finding)
+                                                                 or (verdict.finding.mistake, verdict.finding.hint))
         except TooLong as stopped:
             message = too_long(LIMIT, stopped.number, stopped.line) if not stopped.abandoned else (
                 f"No answer within {LIMIT:g} s, and the code cannot be interrupted: it goes on in the background. Restart the kernel "

@@ -60,10 +60,11 @@ def find(exercise_id: str) -> Exercise:
 
 def following(exercise: Exercise) -> tuple[str, str] | None:
     """What comes behind an exercise, in words, and its address seen from the notebook: an exercise, a chapter, or None."""
-    chapter, number = exercise.id.split(".")
-    after = in_chapter(chapter).get(f"{chapter}.{int(number) + 1}")
+    chapter = exercise.id.split(".")[0]
+    inside = list(in_chapter(chapter).values())  # in the order of the text
+    after = next(iter(inside[[e.id for e in inside].index(exercise.id) + 1:]), None)
     if after is not None:
-        return f"Exercise {after.id} {after.title}", "#" + after.heading.replace(" ", "-")
+        return f"Exercise {after.id} {after.title}", f"#exercise-{after.id}"
     later = [path.name for path in sorted((ROOT / "chapters").glob("*.ipynb")) if path.name.split("_")[0] > chapter]
     return (f"chapter {later[0].removesuffix('.ipynb').replace('_', ' ')}", later[0]) if later else None
 

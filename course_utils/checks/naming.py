@@ -80,6 +80,7 @@ def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observati
         elif finding.stage in ("values", "finite", "shape"):
             expected, _ = expected_of(exercise, finding.case)
             reason = _without_effect(exercise, cases, seen) or explained_by_an_input(exercise, cases, finding.case, value, expected)
+            finding.guessed = reason is not None
             finding.mistake, finding.hint = reason or (None, finding.hint)
         return
     finding.mistake, finding.hint = twin.name, twin.hint
