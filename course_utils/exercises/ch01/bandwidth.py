@@ -138,14 +138,14 @@ DICTIONARY = Exercise(
              "You divide by twice the square, as the Gaussian kernel does with its bandwidth. Scores are divided by the temperature "
              "itself."),
         Twin("reciprocal cut to a whole number", partial(_dictionary, how="whole factor"),
-             "The double slash cuts the decimals off: above temperature 1 your factor is 0, and all keys get the same share."),
+             "Your factor is cut to a whole number: above temperature 1 it is 0, and all keys get the same share. Keep the decimals."),
         Twin("scores cut to whole numbers", partial(_dictionary, how="whole scores"),
              "Every quotient is rounded down to a whole number, so scores that differ become equal. Keep the decimals."),
         Twin("a minus instead of a quotient", partial(_dictionary, how="minus"),
              "With the minus sign the best key gets the smallest share, at every temperature. What has to be turned round is not the sign "
              "of the scores but what the temperature does to them: it divides."),
         Twin("one minus the temperature as a factor", partial(_dictionary, how="one minus"),
-             "Above temperature 1 your factor is negative, so the best key gets the smallest share; near 0 it is hardly more than 1, so a "
+             "Above temperature 1 your factor is negative, so the best key gets the smallest share. And it is never more than 1, so a "
              "cold lookup never gets hard. The temperature divides the scores."),
         Twin("no temperature below 1", partial(_dictionary, how="not below 1"),
              "Every temperature below 1 gives you the result of temperature 1. It is only below 1 that a lookup gets hard, so nothing may "

@@ -146,10 +146,11 @@ SPREAD = Exercise(
         Twin("variance 2 in every term", _guess(128, 8, 1, 1 / 8),
              "With 128, each of the 64 terms would have the variance 2. A term is the product of two independent factors with mean 0, so "
              "their variances are multiplied: 1 times 1."),
-        Twin("the 8 forgotten before dividing", _guess(64, 8, 1, 1 / 64),
-             "You divide a spread of 1 by d_k. The dot product has a spread of 8, and it is this 8 that is divided by 64."),
+        Twin("spread of one term divided by d_k", _guess(64, 8, 1, 1 / 64),
+             "You divide a spread of 1 by d_k, that of a single term. What is divided is the spread of the whole dot product, which is "
+             "larger."),
         Twin("root taken twice", _guess(64, 8**0.5, 1, 1 / 8),
-             "You took the root once too often: the standard deviation is the root of the variance, and the variance is 64."),
+             "You took the root once too often: the standard deviation is the root of the variance, and not the root of that root."),
         Twin("mean taken for the spread", _guess(0, 0, 1, 1 / 8),
              "It is the mean that is 0, because positive and negative values cancel. The variance averages squares, which cannot cancel."),
     ),
