@@ -175,9 +175,9 @@ LISTING = Exercise(
         Twin("one wavelength for all pairs", partial(_table, how="one wavelength"), _ONE_WAVELENGTH),
         Twin("sines still by column", partial(_table, how="sines by column"),
              "The cosines are right. The sines still use the number of the column where that of the pair belongs, so partners differ."),
-        Twin("only the first row filled", partial(_table, how="first row only"),
-             "Only the row of position 0 is filled, all others are still 0: your loop over the positions is left after its first round. "
-             "Look how far the `return` is indented."),
+        Twin("only 0 after the first row", partial(_table, how="first row only"),
+             "From position 1 on everything is 0. Either your loop is left after its first round (look how far the `return` is indented), "
+             "or the table was made for whole numbers, and those cut the decimals off."),
         Twin("only the front half filled", partial(_table, how="front half only"),
              "The back half of your columns is still 0: the loop over the columns ends half-way. It must run over all of them, not once a "
              "pair."),
