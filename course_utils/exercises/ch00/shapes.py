@@ -39,6 +39,18 @@ SHAPES = Exercise(
         Twin("product mixes the batch", _shapes_with(product=[2, 5, 2, 5]),
              "The leading axes are a batch: each sentence is multiplied with itself only."),
         Twin("indexing keeps the axis", _shapes_with(first=[1, 5, 8]), "Indexing with one number removes the axis; a slice would keep it."),
+        Twin("index on the last axis", _shapes_with(first=[2, 5]),
+             "A single index counts along the first axis: it picks one sentence, and that sentence keeps its tokens and features."),
+        Twin("index on the middle axis", _shapes_with(first=[2, 8]),
+             "A single index counts along the first axis, the batch: it picks one sentence. You have picked one token of every sentence."),
+        Twin("mean over the features", _shapes_with(mean=[2, 5]),
+             "You have averaged the features away. Axes are counted from 0, so axis 1 is that of the tokens."),
+        Twin("matrix of the layer", _shapes_with(layer=[3, 8]),
+             "This is the shape of the layer's own matrix. The question is what comes out when the layer is applied to x."),
+        Twin("matrix of the layer, transposed", _shapes_with(layer=[8, 3]),
+             "These are the widths that the layer was built with, not the shape of what comes out when it is applied to x."),
+        Twin("product entry by entry", _shapes_with(product=[2, 5, 8]),
+             "That would be the product entry by entry. In a matrix product the 8 features are summed over and disappear."),
     ),
 )
 
@@ -66,6 +78,12 @@ def _all_scores(query: Tensor, key: Tensor, how: str = "right") -> Tensor:
             return (query[:, :, None, :] + key[:, None, :, :]).sum(-1)
         case "not summed":
             return query[:, :, None, :] * key[:, None, :, :]
+        case "all keys":
+            return torch.einsum("bnd,cmd->bnm", query, key)
+        case "softmax":
+            return torch.softmax(query @ key.mT, -1)
+        case "cosines":
+            return torch.nn.functional.normalize(query, dim=-1) @ torch.nn.functional.normalize(key, dim=-1).mT
     return query @ key.mT
 
 
@@ -102,6 +120,14 @@ SCORES = Exercise(
              "A dot product multiplies feature by feature and then adds up the products."),
         Twin("products not summed", partial(_all_scores, how="not summed"),
              "The products are there, feature by feature; they still have to be summed."),
+        Twin("keys of all sentences added up", partial(_all_scores, how="all keys"),
+             "The queries of each sentence meet the keys of all sentences, added up. A sentence should meet only its own keys: query and "
+             "key share the batch axis."),
+        Twin("softmax of the dot products", partial(_all_scores, how="softmax"),
+             "Your rows sum to 1: these are the dot products after a softmax. Here only the dot products themselves are asked for."),
+        Twin("cosines instead of dot products", partial(_all_scores, how="cosines"),
+             "All your numbers lie between -1 and 1: you have divided by the lengths of the vectors, which makes cosines. A dot product "
+             "leaves the lengths in."),
     ),
 )
 
@@ -128,6 +154,16 @@ def _sentence_vector(x: Tensor, how: str = "right") -> Tensor:
             return x.amax(dim=1)
         case "last":
             return x[:, -1]
+        case "first":
+            return x[:, 0]
+        case "last left out":
+            return x[:, :-1].mean(dim=1)
+        case "batch, transposed":
+            return x.transpose(1, 2).mean(dim=0)
+        case "halved":
+            share = 0.5 ** torch.arange(x.shape[1] - 1, -1, -1)
+            share[1:] *= 0.5
+            return share @ x
         case "first left out":
             return x[:, 1:].sum(dim=1) / max(x.shape[1] - 1, 1)
         case "n - 1":
@@ -168,6 +204,16 @@ MEAN = Exercise(
              "The sum is divided by one less than there are tokens. A mean divides by how many there are."),
         Twin("first token left out", partial(_sentence_vector, how="first left out"),
              "The first token of each sentence has no say. Axes and tokens are counted from 0."),
+        Twin("last token left out", partial(_sentence_vector, how="last left out"),
+             "The last token of each sentence has no say. A slice or a range stops before the number at its end."),
+        Twin("first token only", partial(_sentence_vector, how="first"),
+             "You take the first token. The other tokens of the sentence have no say."),
+        Twin("later tokens count more", partial(_sentence_vector, how="halved"),
+             "The tokens do not count alike: each step halves the weight of everything before it, so the last tokens decide. Add up all "
+             "tokens first and divide once."),
+        Twin("other axes swapped, mean over the batch", partial(_sentence_vector, how="batch, transposed"),
+             "Swapping tokens and features leaves the batch in front, and you still average over it: the sentences are mixed. It is the "
+             "tokens that should disappear."),
         Twin("last token only", partial(_sentence_vector, how="last"),
              "You take the last token. The other tokens of the sentence have no say."),
     ),

@@ -38,9 +38,11 @@ def _pieces(word: str, vocabulary: list[str], how: str = "right") -> list[str]:
         return [word] if word in vocabulary else ["[UNK]"]
     if how == "lower":
         word = word.lower()
+    if how == "small vocabulary":
+        vocabulary = wordpiece.TINY
     while start < len(word):
         prefix = "##" if (start or how == "always marked") and how != "no marks" else ""
-        ends = range(start + 1, len(word) + 1) if how == "shortest" else range(len(word), start, -1)
+        ends = range(start + 1, len(word) + 1) if how == "shortest" else range(len(word), start + (how == "two letters"), -1)
         end = next((e for e in ends if prefix + word[start:e] in vocabulary), None)
         if how == "any piece inside" and end is None and start:
             end, prefix = next((e for e in ends if word[start:e] in vocabulary), None), ""
@@ -119,6 +121,11 @@ PIECES = Exercise(
              "You look for a piece with ## at the start of the word already. The mark says “this continues a word”."),
         Twin("the unknown rest dropped", partial(_pieces, how="rest dropped"),
              "Letters have disappeared without a trace. A word that cannot be split completely is unknown as a whole."),
+        Twin("no piece of one letter", partial(_pieces, how="two letters"),
+             "You never try a piece of a single letter, so a word that ends in one is taken for unknown. A range leaves out its end: go "
+             "one step further."),
+        Twin("another vocabulary", partial(_pieces, how="small vocabulary"),
+             "You look pieces up in the small vocabulary of the notebook. The one that counts is the one your function is given."),
     ),
 )
 
@@ -143,6 +150,8 @@ class _Lookup(nn.Module):
             return self.weight.detach()[ids]
         if self.how == "next row":
             return self.weight[(ids + 1) % len(self.weight)]
+        if self.how == "row before":
+            return self.weight[(ids - 1) % len(self.weight)]
         if self.how == "classes":
             return F.one_hot(ids).float() @ self.weight
         one_hot = F.one_hot(ids, len(self.weight)).float()
@@ -205,6 +214,9 @@ LOOKUP = Exercise(
         Twin("the weight cut off from the gradient", _lookup("detached"),
              "No gradient reaches the weight: it is detached on its way, or was told with `requires_grad` not to ask for one."),
         Twin("the neighbour's row", _lookup("next row"), "Ids count from 0: word 0 has row 0. Yours are shifted by one."),
+        Twin("the row before", _lookup("row before"),
+             "Each word gets the row before its own, and word 0 the last of all. Ids count from 0, so word 0 has row 0: nothing has to be "
+             "subtracted."),
         Twin("one vector a sentence", _lookup("summed"), "The words of a sentence were added up. Each token should keep its own vector."),
         Twin("all rows start alike", _lookup("zeros"), "Every word starts with the same row. Start at random, as the task says."),
         Twin("scaled", _lookup("scaled"), "The row is multiplied by a factor. Some models do that later; a look-up does not."),
@@ -226,7 +238,7 @@ def _visibility(n: int, rule, how: str = "right") -> Tensor:
     if how == "whole tensors":
         places = torch.arange(n)
         return torch.as_tensor(rule(places[:, None], places[None, :])).expand(n, n)
-    indices = range(1, n + 1) if how == "from one" else range(n - 1) if how == "last token" else range(n)
+    indices = range(1, n + 1) if how == "from one" else range(n - 1) if how == "last token" else range(6 if how == "six" else n)
     rows = [[rule(j, i) if how == "swapped" else rule(i, j) for j in indices] for i in indices]
     mask = torch.tensor(rows, dtype=torch.bool)
     match how:
@@ -263,6 +275,8 @@ VISIBILITY = Exercise(
              "The rule wants two numbers, and you hand it whole tensors. Ask it once for every pair."),
         Twin("last token left out", partial(_visibility, how="last token"),
              "Your table ends one token too early, in rows and columns. A range leaves out its end by itself."),
+        Twin("six tokens, whatever n is", partial(_visibility, how="six"),
+             "Your table always has six rows and columns, like the example. How many tokens there are is what `n` says."),
         Twin("one key missing", partial(_visibility, how="one short"), "There are n keys for n queries; the last one is missing."),
     ),
 )

@@ -53,6 +53,14 @@ LIMITS = Exercise(
              "The denominator runs over the keys of one query. That fixes the sum of a row; nothing fixes the sum of a column."),
         Twin("rows and columns both sum to one", _limits_with(column="one"),
              "Only the rows are normalised. A key in a crowded place of queries collects more than one in total."),
+        Twin("a narrow kernel gives the mean", _limits_with(small="mean"),
+             "A small bandwidth magnifies the differences between distances, it does not level them: the nearest key ends up with all the "
+             "weight."),
+        Twin("a wide kernel hears only the nearest", _limits_with(large="nearest"),
+             "When the bandwidth is huge, every distance is small beside it: all kernel values are equal, and each key gets the same "
+             "share."),
+        Twin("rows sum to anything", _limits_with(row="not one"),
+             "The kernel values of a query are divided by their own sum. That fixes the sum of its row, whatever the bandwidth."),
     ),
 )
 
@@ -70,6 +78,20 @@ def _dictionary(query: Tensor, keys: Tensor, values: Tensor, temperature: float,
             return torch.softmax(scores * temperature, -1) @ values
         case "after":
             return torch.softmax(scores, -1) / temperature @ values
+        case "as a bandwidth":
+            return torch.softmax(scores / (2 * temperature**2), -1) @ values
+        case "whole factor":
+            return torch.softmax(scores * (1 // temperature), -1) @ values
+        case "whole scores":
+            return torch.softmax(scores // temperature, -1) @ values
+        case "minus":
+            return torch.softmax(-scores * temperature, -1) @ values
+        case "one minus":
+            return torch.softmax(scores * (1 - temperature), -1) @ values
+        case "not below 1":
+            return torch.softmax(scores / max(temperature, 1.0), -1) @ values
+        case "hard below 1":
+            return values[scores.argmax(-1)] if temperature < 1 else torch.softmax(scores / temperature, -1) @ values
         case "axis":
             return torch.softmax(scores / temperature, 0) @ values
         case "ignored":
@@ -109,8 +131,28 @@ DICTIONARY = Exercise(
     twins=(
         Twin("still the handed-out bug", partial(_dictionary, how="times"),
              "Compare a very cold lookup with a very warm one: which of the two should be the hard one?", untouched=True),
-        Twin("temperature applied after the softmax", partial(_dictionary, how="after"),
-             "Dividing the finished weights scales the result, and its rows no longer sum to 1. Temperature belongs to the scores."),
+        Twin("temperature outside the softmax", partial(_dictionary, how="after"),
+             "Whether you divide the shares, the values or the result: outside the softmax the temperature only makes the numbers smaller "
+             "or larger. To change who gets which share, it has to act on the scores."),
+        Twin("temperature used like a bandwidth", partial(_dictionary, how="as a bandwidth"),
+             "You divide by twice the square, as the Gaussian kernel does with its bandwidth. Scores are divided by the temperature "
+             "itself."),
+        Twin("reciprocal cut to a whole number", partial(_dictionary, how="whole factor"),
+             "Your factor is cut to a whole number: above temperature 1 it is 0, and all keys get the same share. Keep the decimals."),
+        Twin("scores cut to whole numbers", partial(_dictionary, how="whole scores"),
+             "Every quotient is rounded down to a whole number, so scores that differ become equal. Keep the decimals."),
+        Twin("a minus instead of a quotient", partial(_dictionary, how="minus"),
+             "With the minus sign the best key gets the smallest share, at every temperature. What has to be turned round is not the sign "
+             "of the scores but what the temperature does to them: it divides."),
+        Twin("one minus the temperature as a factor", partial(_dictionary, how="one minus"),
+             "Above temperature 1 your factor is negative, so the best key gets the smallest share. And it is never more than 1, so a "
+             "cold lookup never gets hard. The temperature divides the scores."),
+        Twin("no temperature below 1", partial(_dictionary, how="not below 1"),
+             "Every temperature below 1 gives you the result of temperature 1. It is only below 1 that a lookup gets hard, so nothing may "
+             "be cut off there."),
+        Twin("hard lookup below temperature 1", partial(_dictionary, how="hard below 1"),
+             "You pick the best key as soon as the temperature is below 1. A cold lookup gets hard little by little: at 0.35 it still "
+             "blends, and the formula does all of that without a special case."),
         Twin("softmax over the queries", partial(_dictionary, how="axis"),
              "The shares are taken among the queries. Each query must share out its attention among the keys: the last axis."),
         Twin("temperature ignored", partial(_dictionary, how="ignored"), "The result does not depend on the temperature at all."),
@@ -147,15 +189,19 @@ def _loo(keys: Tensor, values: Tensor, bandwidth: float, how: str = "right") -> 
         diagonal = score == 0
     if how == "inverted":
         diagonal = ~diagonal
-    if how not in ("kept", "zero after", "kernel zeroed"):
+    if how == "neighbours":
+        diagonal = torch.ones_like(diagonal).tril(1).triu(-1)
+    if how not in ("kept", "zero after", "kernel zeroed", "lonely at 0"):
         score = score.masked_fill(diagonal, {"finite": -10.0, "large finite": -1e9}.get(how, -torch.inf))
     weights = torch.softmax(score, 0 if how == "columns" else -1)
     if how == "zero after":
         weights = weights.masked_fill(diagonal, 0.0)
-    if how == "kernel zeroed":
+    if how in ("kernel zeroed", "lonely at 0"):
         kernel = score.exp().masked_fill(diagonal, 0.0)
         weights = kernel / kernel.sum(-1, keepdim=True)
-    errors = weights @ values - values
+    if how == "lonely at 0":
+        weights = weights.nan_to_num(0.0)
+    errors = weights @ values - (keys if how == "keys predicted" else values)
     match how:
         case "absolute":
             return errors.abs().mean()
@@ -221,6 +267,14 @@ LOO = Exercise(
              "When all neighbours are far away their kernel values round to zero, and the row is divided by nothing. Exclude "
              "in the scores and let a "
              "softmax do the rest."),
+        Twin("lonely points predicted as 0", partial(_loo, how="lonely at 0"),
+             "A point that is far from all others is predicted as 0: its row had nothing left after the point was removed, and a NaN was "
+             "filled with 0 or avoided. Exclude the point in the scores; then the softmax finds the nearest of the others."),
+        Twin("compared with the keys", partial(_loo, how="keys predicted"),
+             "You compare the predictions with the places of the points. What they predict is what was measured there, the values."),
+        Twin("neighbours left out too", partial(_loo, how="neighbours"),
+             "You also leave out the points that stand next to it in the list. Only the point itself has to go: the diagonal and "
+             "nothing beside it."),
         Twin("only the point itself kept", partial(_loo, how="inverted"),
              "Your mask is the wrong way round: it removes all the others and keeps the point, so the error is 0."),
         Twin("normalised over the queries", partial(_loo, how="columns"),

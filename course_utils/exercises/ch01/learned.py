@@ -42,6 +42,8 @@ class _Learned(nn.Module):
         difference = query[:, None, :] - keys[None, :, :]
         if how == "detached":
             w = w.detach()
+        if how == "negative as 0":
+            w = w.clamp(min=0)
         scaled = difference.pow(2) * w if how == "outside the square" else (difference * w).pow(2)
         if how == "divided":
             scaled = (difference / w).pow(2)
@@ -135,7 +137,11 @@ LEARNED = Exercise(
              "exclude_self has the opposite effect: points are left out when they should not be, and seen when they should be left out."),
         Twin("excluded whatever the flag says", _learned("always"),
              "As soon as there are as many queries as keys, the diagonal goes. It should go only when exclude_self is True."),
-        Twin("random start of w", _learned("random"), "w is a width: let each feature start at 1, as the task says."),
+        Twin("random start of w", _learned("random"),
+             "w scales a distance: let each feature start at 1, as the task says."),
+        Twin("a negative w counts as 0", _learned("negative as 0"),
+             "You cut a negative w off at 0, and then its feature plays no part any more. w is squared, so a negative one should count "
+             "like a positive one."),
         Twin("start at 0", _learned("zeros"), "At 0 all distances are 0, and so is the gradient of w: it would stay there. Start at 1."),
         Twin("w is not a parameter", _learned("plain tensor"),
              "A plain tensor as an attribute is invisible to the optimiser."),
@@ -211,5 +217,15 @@ DOT = Exercise(
              "Dividing by the lengths throws them away. The distance needs them: nothing is normalised here."),
         Twin("product doubled", partial(_dot, factor=2.0),
              "Multiply the square out and carry the factor one half through all three terms."),
+        Twin("product halved", partial(_dot, norm=-0.5, factor=0.5),
+             "You halve the dot product as well. Multiply the square out: the mixed term comes twice, and that cancels the one half; only "
+             "the key's own term keeps it."),
+        Twin("mean of the squares", lambda query, keys: query @ keys.T - 0.5 * keys.pow(2).mean(-1),
+             "You take the mean of a key's squares. Its squared length is their sum, so with many features yours is far too small."),
+        Twin("squared after the sum", lambda query, keys: query @ keys.T - 0.5 * keys.sum(-1).pow(2),
+             "You add the features up and square the sum. The squared length squares each feature first and then adds."),
+        Twin("keys made equally long", lambda query, keys: query @ nn.functional.normalize(keys, dim=-1).T,
+             "You make all keys equally long, but the distance depends on how long they are. Leave them as they are and let the length "
+             "come in as a term of its own."),
     ),
 )

@@ -127,6 +127,10 @@ def _predict(query: Tensor, keys: Tensor, values: Tensor, bandwidth: float, how:
             return raw @ values / raw.sum(-1)
         case "epsilon":
             return raw @ values / (raw.sum(-1) + 1e-12)
+        case "bandwidth not squared":
+            return _weights(query, keys, bandwidth, width=1) @ values
+        case "sorted":
+            return _weights(query, keys.sort().values, bandwidth) @ values
         case "mean":
             return values.mean().expand(len(query)).clone()
         case "nearest":
@@ -195,6 +199,12 @@ PREDICTION = Exercise(
              "values "
              "lies between the smallest and the largest, wherever it is asked for."),
         Twin("bandwidth ignored", partial(_predict, how="no bandwidth"), "The result does not depend on the bandwidth you are given."),
+        Twin("bandwidth not squared", partial(_predict, how="bandwidth not squared"),
+             "Your exponent divides a squared distance by the bandwidth itself. Both must be squared, or the result depends on the unit in "
+             "which x is measured."),
+        Twin("keys sorted, values not", partial(_predict, how="sorted"),
+             "You put the keys into another order and leave the values where they were, so keys meet the values of others. The order of "
+             "the points does not matter here: nothing has to be sorted."),
         Twin("plain mean", partial(_predict, how="mean"),
              "Every query gets the same number, the mean of all values. The weights must depend on the query."),
         Twin("nearest neighbour", partial(_predict, how="nearest"),

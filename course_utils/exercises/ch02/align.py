@@ -39,6 +39,11 @@ def _step(state: Tensor, annotations: Tensor, w_s: Tensor, w_h: Tensor, v: Tenso
             weights = scores / scores.sum(-1, keepdim=True)
         case "batch divided":
             weights = torch.softmax(scores, 0) / len(scores)
+        case "batch, then rows":
+            weights = torch.softmax(scores, 0)
+            weights = weights / weights.sum(-1, keepdim=True)
+        case "single 1":
+            weights = torch.nn.functional.one_hot(scores.argmax(-1), scores.shape[-1]).to(scores.dtype)
         case "scaled":
             weights = torch.softmax(scores / math.sqrt(len(v)), -1)
         case "power":
@@ -83,6 +88,12 @@ BUG = Exercise(
              "All sentences share one softmax now, so each gets only a part of the whole. Every sentence needs weights that sum to 1."),
         Twin("divided by the batch", partial(_step, how="batch divided"),
              "Dividing does not undo a softmax over sentences: a word is still compared with words of other sentences."),
+        Twin("rows mended after a softmax over the batch", partial(_step, how="batch, then rows"),
+             "Your rows sum to 1 now, but the softmax before them still compares the sentences of the batch with each other. Dividing "
+             "afterwards does not undo that: the softmax itself has to run over the words."),
+        Twin("a single 1 as weights", partial(_step, how="single 1"),
+             "Your weights are a single 1 and zeros, so only the best word counts. Soft alignment gives every word a share, and only then "
+             "does a gradient get through to the scores."),
         Twin("no softmax", partial(_step, how="raw"),
              "Raw scores mix the annotations: negative, and of any sum. Weights are their softmax."),
         Twin("scores divided by their sum", partial(_step, how="shares of raw"),
@@ -139,16 +150,18 @@ class _Module(nn.Module):
         how = self.how
         q, k = self.w_q(query)[:, :, None], self.w_k(key)[:, None]
         hidden = {"linear": q + k, "product": torch.tanh(q * k), "apart": torch.tanh(q) + torch.tanh(k)}.get(how, torch.tanh(q + k))
-        scores = self.v(hidden).squeeze(-1)
+        scores = self.v(hidden).squeeze() if how == "squeezed" else self.v(hidden).squeeze(-1)
         if how == "tanh last":
             scores = torch.tanh(self.v(q + k).squeeze(-1))
         if how == "scaled":
             scores = scores / math.sqrt(k.shape[-1])
         if how == "detached":
             scores = scores.detach()
-        if mask is not None and how not in ("ignored", "after", "added"):
+        if mask is not None and how not in ("ignored", "after", "after, divided", "added"):
             hidden_pairs = mask if how == "inverted" else ~mask
             scores = scores.masked_fill(hidden_pairs, {"zero": 0.0, "finite": -100.0}.get(how, -torch.inf))
+        if mask is not None and how == "infinity times zero":
+            scores = scores + (~mask).float() * -torch.inf
         if mask is not None and how == "added":
             scores = scores + mask.float()
         weights = torch.softmax(scores, -2 if how == "queries" else -1)
@@ -156,8 +169,9 @@ class _Module(nn.Module):
             weights = scores.exp() / scores.exp().sum(-1, keepdim=True)
         if how == "queries":
             weights = weights.nan_to_num()
-        if mask is not None and how == "after":
+        if mask is not None and how in ("after", "after, divided"):
             weights = weights * mask
+            weights = weights / weights.sum(-1, keepdim=True) if how == "after, divided" else weights
         return weights @ (key if how == "keys" else value), weights
 
 
@@ -207,6 +221,7 @@ def _fixed_module() -> list[Case]:
     return [Case("a batch of one, values of width 1, mask left out", {**args, "inputs": alone}, shape="(batch, query, d_v)"),
             Case("2 × 2 queries and masks of shape (query, key)", {**args, "inputs": {**inputs, "mask": lowest[1]}}, part="mask",
                  shape="(batch, query, d_v)"),
+            Case("scores of about a million, mask left out", {**args, "parameters": steep, "inputs": inputs}, shape="(batch, query, d_v)"),
             Case("scores of about a million, the largest hidden", {**args, "parameters": steep, "inputs": {**inputs, "mask": lowest}},
                  part="mask", shape="(batch, query, d_v)")]
 
@@ -236,6 +251,15 @@ MODULE = Exercise(
         Twin("mask inverted", _module("inverted"), "You hide the words and show the padding. True means “may attend”."),
         Twin("mask applied after the softmax", _module("after"),
              "The forbidden weights are gone, but the others no longer sum to 1. The mask belongs to the scores."),
+        Twin("masked after the softmax, divided again", _module("after, divided"),
+             "Where a forbidden key has taken all the weight, nothing is left of the row once it is masked, and 0 divided by 0 is NaN. "
+             "Forbidden keys must be out before the softmax: mask the scores."),
+        Twin("infinity times zero", _module("infinity times zero"),
+             "Where attention is permitted you compute 0 times infinity, and that is NaN. Put minus infinity only where the mask forbids "
+             "attention; no multiplication is needed for that."),
+        Twin("every axis of length 1 squeezed", _module("squeezed"),
+             "Your squeeze removes every axis of length 1, so a single query or a single sentence loses its axis too. Only the last axis, "
+             "the one that v leaves behind, should go."),
         Twin("masked scores set to a number", _module("finite"),
              "A score of, say, -100 is small only while the others are larger. Where the permitted scores are lower still, the forbidden "
              "keys win. Only minus infinity is below everything."),

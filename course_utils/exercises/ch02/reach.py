@@ -47,6 +47,19 @@ def _field(kernels: list[int], dilations: list[int], how: str = "right") -> int:
             return 1 + sum(2 * (k // 2) * d for k, d in pairs)
         case "one side":
             return 1 + sum((k - 1) * d // 2 for k, d in pairs)
+        case "holes":
+            return 1 + sum((k - 1) * (d - 1) for k, d in pairs)
+        case "compounded":
+            return 1 + sum((k - 1) * prod(dilations[: i + 1]) for i, (k, _) in enumerate(pairs))
+        case "kernel 3":
+            return 1 + sum(2 * d for _, d in pairs)
+        case "last":
+            return 1 + (pairs[-1][0] - 1) * pairs[-1][1] if pairs else 1
+        case "inputs hit":
+            hit = {0}
+            for k, d in pairs:
+                hit = {place + tap * d for place in hit for tap in range(k)}
+            return len(hit)
         case "first missed":
             return 1 + sum((k - 1) * d for k, d in pairs[1:])
         case "stride":
@@ -109,6 +122,20 @@ FIELD = Exercise(
              "A stack of one layer already sees its whole kernel: the first layer adds to the field like every other."),
         Twin("dilation taken for stride", partial(_field, how="stride"),
              "A dilation widens the gaps of its own layer only. It is a stride that would multiply everything above it."),
+        Twin("dilations multiplied from layer to layer", partial(_field, how="compounded"),
+             "You multiply the dilations of all layers so far. A layer's steps are as wide as its own dilation says, whatever the layers "
+             "below do."),
+        Twin("only the holes counted", partial(_field, how="holes"),
+             "You count the inputs that a dilation skips, so a layer without dilation adds nothing. Count how far a kernel reaches, taps "
+             "and gaps together."),
+        Twin("every kernel taken for 3", partial(_field, how="kernel 3"),
+             "Every layer of yours adds as much as a kernel of 3 would. The kernels are handed in, and they differ."),
+        Twin("only the last layer counts", partial(_field, how="last"),
+             "Your result is that of the last layer alone: each layer overwrites what the layers before have gathered. Let it add to "
+             "that."),
+        Twin("skipped inputs left out", partial(_field, how="inputs hit"),
+             "You count the inputs that are really looked at. The field is the whole stretch from the first to the last of them, holes "
+             "included."),
     ),
 )
 
@@ -175,6 +202,13 @@ GROWTH = Exercise(
         Twin("constant path taken for constant work", _but(5, "constant"),
              "The path is short because every pair has a score of its own. Count the pairs."),
         Twin("one score a word", _but(5, "n"), "Every word asks every word: count the pairs, not the words."),
+        Twin("each state waits for all others", _but(0, "n squared"),
+             "A state waits only for the one before it. Count the links of that chain, not the pairs of positions."),
+        Twin("recurrent path through all pairs", _but(1, "n squared"),
+             "On its way a message passes each state once, from one to the next. Count those steps, not the pairs of positions."),
+        Twin("work taken for the path", _but(4, "n squared"),
+             "That many scores are computed. The path asks how many steps lie between the first token and the last, and any two tokens "
+             "meet directly."),
         Twin("attention path is n squared", {**_RIGHT, _KEYS[4]: "n squared", _KEYS[5]: "n"},
              "You have mixed up the way a message takes with the number of ways that exist."),
     ),

@@ -45,6 +45,8 @@ class _Elman(nn.Module):
                 h = torch.sigmoid(h)
             elif how == "relu":
                 h = torch.relu(h)
+            elif how == "apart":
+                h = torch.tanh(self.w(x_t)) + torch.tanh(self.u(old))
             elif how == "plain state":
                 h = torch.tanh(self.w(x_t)) + self.u(old)
             elif how == "state added":
@@ -100,6 +102,9 @@ ELMAN = Exercise(
         Twin("tanh on the state's part only", _elman("tanh inside"), "Add the two parts and the bias first; the tanh goes around the sum."),
         Twin("tanh on the input's part only", _elman("plain state"),
              "The old state's part is added outside the tanh. It belongs into the sum."),
+        Twin("a tanh around each part", _elman("apart"),
+             "You bend the input's part and the state's part separately and add afterwards, so a state can be larger than 1. Add both "
+             "parts first; one tanh goes around the sum."),
         Twin("state never updated", _elman("never updated"),
              "Each step starts from the very first state again, so nothing is remembered. Each step needs the state the step before made."),
         Twin("no memory at all", _elman("no state"), "The old state plays no part in the new one: this is a layer without recurrence."),
@@ -163,6 +168,9 @@ def _scores(query: Tensor, key: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor, how
             return torch.softmax(torch.tanh(q + k) @ v, -1)
         case "dot":
             return (query @ w_q * v) @ (key @ w_k).mT
+        case "repeated alike":
+            q, k = (query @ w_q).repeat(1, key.shape[1], 1), (key @ w_k).repeat(1, query.shape[1], 1)
+            return (torch.tanh(q + k) @ v).view(query.shape[0], query.shape[1], key.shape[1])
         case "reshaped":
             return (torch.tanh(q + k) @ v).mT.reshape(query.shape[0], query.shape[1], key.shape[1])
     return torch.tanh(q + k) @ v
@@ -215,6 +223,9 @@ SCORES = Exercise(
              "Rows belong to queries, columns to keys. Yours are the other way round."),
         Twin("reshaped into place", partial(_scores, how="reshaped"),
              "The scores were computed with keys as rows and then poured into the right shape: the entries have lost their pairs."),
+        Twin("queries and keys repeated alike", partial(_scores, how="repeated alike"),
+             "You repeat queries and keys in the same order, so the same few pairs meet again and again. One of the two has to repeat each "
+             "row on the spot, so that every query meets every key."),
         Twin("scaled by a root", partial(_scores, how="scaled"),
              "Nothing is divided in the additive score. The root belongs to the dot products of the next chapter."),
         Twin("mean over the features", partial(_scores, how="mean"),

@@ -40,7 +40,7 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = Non
             scores = scores + torch.zeros(keep.shape).masked_fill(~keep, -torch.inf)
         elif how == "nan":
             scores = scores.masked_fill(~keep, -torch.inf)
-        elif how == "1e9":
+        elif how in ("1e9", "1e9, empty rows 0"):
             scores = scores.masked_fill(~keep, -1e9)
         elif how == "finite":
             scores = scores.masked_fill(~keep & ~empty, -100.0)
@@ -164,6 +164,9 @@ ATTENTION = Exercise(
              "softmax in the first place."),
         Twin("only the output set to 0", partial(_attend, how="only output"),
              "The output of an empty row is 0, as it should be, but its weights are not: the second result must be 0 there too."),
+        Twin("a fill that is not low enough", partial(_attend, how="1e9, empty rows 0"),
+             "Minus a thousand million looks lower than everything, but a permitted score can lie lower still, and then the forbidden keys "
+             "win. Only minus infinity is below everything."),
         Twin("empty row gives the mean", partial(_attend, how="1e9"),
              "With a large negative number instead of minus infinity, a row with nothing to attend to falls back on equal weights, and "
              "forbidden values leak into the output. The policy here: weights and output 0."),

@@ -39,6 +39,11 @@ def _plain(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, how: str = "right")
             return torch.softmax(query @ key.T / math.sqrt(len(x)), -1) @ value
         case "overflow":
             return scores.exp() / scores.exp().sum(-1, keepdim=True) @ value
+        case "one maximum":
+            power = torch.exp(scores - scores.max())
+            return power / power.sum(-1, keepdim=True) @ value
+        case "transposed":
+            return torch.softmax(scores, -1).T @ value
         case "scale lost":
             return torch.softmax(query @ key.T, -1) @ value
         case "scaled after":
@@ -87,6 +92,12 @@ BUG = Exercise(
         Twin("exponentials out of range", partial(_plain, how="overflow"),
              "Exponentials of large scores are too large for float32. A softmax in one step subtracts the largest score of each row "
              "first."),
+        Twin("largest of all scores subtracted", partial(_plain, how="one maximum"),
+             "You subtract one number from all rows, the largest score of all. In a row that lies far below it every exponential rounds to "
+             "0, and 0/0 is NaN: each row needs its own largest score."),
+        Twin("weights transposed", partial(_plain, how="transposed"),
+             "You turn the finished weights round before they meet the values. Row i holds the shares of query i and sums to 1; a column "
+             "does not."),
         Twin("scaled after the softmax", partial(_plain, how="scaled after"),
              "The bracket is right now, but the division has moved behind the softmax: the weights no longer sum to 1."),
         Twin("scaled by d_k", partial(_plain, how="d_k"), "The bracket is right now, but the square root has got lost."),
@@ -135,6 +146,9 @@ class _Module(nn.Module):
             return weights @ x
         if mask is not None and how == "turned round":
             return torch.softmax((query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(mask, -torch.inf), -1) @ value
+        if how == "queries":
+            scores = query @ key.mT / math.sqrt(query.shape[-1])
+            return torch.softmax(scores if mask is None else scores.masked_fill(~mask, -torch.inf), -2) @ value
         if mask is not None and how == "finite":
             scores = (query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -100.0)
             return torch.softmax(scores, -1).masked_fill(~mask.any(-1, keepdim=True), 0.0) @ value
@@ -215,6 +229,8 @@ MODULE = Exercise(
         Twin("masked scores set to a number", _module("finite"),
              "A score of, say, -100 is small only while the others are larger. Where the permitted scores are lower still, the forbidden "
              "keys win. Only minus infinity is below everything."),
+        Twin("softmax over the queries", _module("queries"),
+             "Your columns sum to 1. Each query shares out its attention among the keys: the last axis of the scores."),
         Twin("mask ignored", _module("mask ignored"), "The mask is accepted and then dropped: hand it on."),
         Twin("mask inverted", _module("inverted"), "True means “may attend”, here as everywhere in the course."),
         Twin("mask the wrong way round", _module("turned round"),

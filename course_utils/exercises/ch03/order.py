@@ -61,6 +61,11 @@ ORDER = Exercise(
              "Each value keeps its key, so each keeps its weight. A sum does not care in which order its terms come."),
         Twin("keys taken to move along", {**_order(), "fixed query, only keys shuffled": "shuffled along"},
              "The output has one row, for the one query: there is nothing that could move along. The values simply get the wrong weights."),
+        Twin("the mean taken to change", {**_order(), "mean of its outputs": "changed"},
+             "The outputs stand in another order, but they are the same outputs, and a mean adds them up in any order."),
+        Twin("causal taken for invariant", {**_order(), "causal self-attention": "unchanged"},
+             "The causal mask lets a token see only what stands before it. After a shuffle other tokens stand there, so the outputs "
+             "change."),
         Twin("order never matters", {key: "unchanged" for key in _order()},
              "Shuffle two rows of the input by hand and look at which row of the output carries which number."),
     ),

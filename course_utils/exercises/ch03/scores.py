@@ -140,6 +140,19 @@ SPREAD = Exercise(
              "8 divided by 64 is well below 1: the scores would hardly differ from each other."),
         Twin("variance divided by the root", _guess(64, 8, 8, 1 / 8),
              "Dividing by the root of d_k divides the standard deviation by 8, and the variance by 64."),
+        Twin("the sum taken for one of its terms", _guess(1, 1, 1, 1 / 8),
+             "A variance of 1 is that of a single product. A dot product adds up 64 of them, and the variances of independent terms add up "
+             "too."),
+        Twin("variance 2 in every term", _guess(128, 8, 1, 1 / 8),
+             "With 128, each of the 64 terms would have the variance 2. A term is the product of two independent factors with mean 0, so "
+             "their variances are multiplied: 1 times 1."),
+        Twin("spread of one term divided by d_k", _guess(64, 8, 1, 1 / 64),
+             "You divide a spread of 1 by d_k, that of a single term. What is divided is the spread of the whole dot product, which is "
+             "larger."),
+        Twin("root taken twice", _guess(64, 8**0.5, 1, 1 / 8),
+             "You took the root once too often: the standard deviation is the root of the variance, and not the root of that root."),
+        Twin("mean taken for the spread", _guess(0, 0, 1, 1 / 8),
+             "It is the mean that is 0, because positive and negative values cancel. The variance averages squares, which cannot cancel."),
     ),
 )
 
@@ -159,6 +172,8 @@ def _jacobian(p: Tensor, diagonal: float = 1.0, outer: float = -1.0, how: str = 
         return _jacobian(torch.softmax(p, -1))
     if how == "plus beside the diagonal":
         return torch.diag(p * (1 - p)) + p[:, None] * p[None, :] * (1 - torch.eye(len(p)))
+    if how == "number":
+        return torch.diag(p) - p @ p
     if how == "vector":
         return p * (1 - p)
     if how == "identity":
@@ -187,6 +202,9 @@ JACOBIAN = Exercise(
              "That would be the derivative if the denominator did not depend on the scores. It does."),
         Twin("one number for each weight", partial(_jacobian, how="vector"),
              "That is how each weight reacts to its own score, n numbers. Every weight reacts to every score: n times n numbers."),
+        Twin("one number for all products", partial(_jacobian, how="number"),
+             "The product of two vectors is a single number here, the sum of the squares, and you subtract it from every entry. Each pair "
+             "of weights needs its own product: a matrix of them."),
         Twin("other weights rise too", partial(_jacobian, how="plus beside the diagonal"),
              "Beside the diagonal the sign is wrong: raising one score takes weight away from all the others."),
         Twin("one formula for all pairs", partial(_jacobian, how="own and other"),

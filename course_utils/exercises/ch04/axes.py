@@ -54,6 +54,19 @@ SHAPES = Exercise(
              "Nothing is added before the output projection. Concatenating three heads makes a token three times as wide as one head."),
         Twin("W_O with the rows of one head", _but(o=[6, 12]),
              "The output projection meets all heads at once, side by side, not one of them."),
+        Twin("values as wide as keys", _but(v=[12, 4]),
+             "You gave the values the width of queries and keys. A value meets no query, so it may have a width of its own: d_v."),
+        Twin("a row of the head for each key", _but(head=[7, 6]),
+             "A head mixes the values for every query, so its output has a row for each query. The keys are summed over."),
+        Twin("head as wide as the keys", _but(head=[5, 4]),
+             "The output of a head is a mixture of values, so it is as wide as they are. The width of the keys ends with the scores."),
+        Twin("heads of width d_k side by side", _but(side=[5, 12]),
+             "You laid three heads of width d_k side by side. What a head hands on are mixed values, so each brings d_v columns."),
+        Twin("heads of width d_k side by side, W_O to match", _but(side=[5, 12], o=[12, 12]),
+             "You counted d_k columns for each head. What a head hands on are mixed values, so each brings d_v columns, and W_O needs a "
+             "row for each of them."),
+        Twin("an output row for each key", _but(out=[7, 12]),
+             "The output has a row for each query. The other sequence lends its keys and values, not its number of tokens."),
         Twin("output as wide as the heads", _but(out=[5, 18]),
              "The output projection brings every token back to the width of the model, so that layers can be stacked."),
     ),
@@ -69,7 +82,9 @@ def _split(x: Tensor, num_heads: int, how: str) -> Tensor:
     batch, n, d_model = x.shape
     width = d_model // num_heads
     match how:
-        case "straight":
+        case "straight" | "straight, but refusing":
+            if how == "straight, but refusing":
+                multihead.head_dim(d_model, num_heads)
             return x.reshape(batch, num_heads, n, width)
         case "dealt":
             return x.reshape(batch, n, width, num_heads).permute(0, 3, 1, 2)
@@ -120,6 +135,9 @@ SPLIT = Exercise(
         Twin("still the handed-out bug", partial(_split, how="straight"),
              "Split a small tensor that counts 0, 1, 2, … and look at head 0: from how many tokens do its numbers come?",
              untouched=True),
+        Twin("refuses, but still cuts tokens", partial(_split, how="straight, but refusing"),
+             "You refuse a width that does not divide, but the bug is still there: a head gets all features of a few tokens, where "
+             "it should get a few features of every token. Cut the last axis first, into heads and features."),
         Twin("features dealt out like cards", partial(_split, how="dealt"),
              "Head 0 gets features that lie apart. A head is a run of neighbouring features: cut the last axis with the heads as the "
              "outer of the two new axes."),

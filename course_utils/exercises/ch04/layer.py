@@ -83,18 +83,21 @@ class _MultiHead(nn.Module):
         scores = q @ k.mT / math.sqrt(width)
         if how == "one head":
             scores = scores.mean(1, keepdim=True).expand_as(scores)
-        if mask is not None and how in ("added", "zero", "multiplied", "finite"):
+        if mask is not None and how in ("added", "zero", "multiplied", "finite", "1e9, empty rows 0"):
             empty = ~mask.any(-1, keepdim=True)
             scores = {"added": scores + mask, "zero": scores.masked_fill(~mask, 0.0), "multiplied": scores,
-                      "finite": scores.masked_fill(~mask & ~empty, -1e4)}[how]
+                      "finite": scores.masked_fill(~mask & ~empty, -1e4), "1e9, empty rows 0": scores.masked_fill(~mask, -1e9)}[how]
             weights = torch.softmax(scores, -1)
-            weights = weights * mask if how == "multiplied" else weights.masked_fill(empty, 0.0) if how == "finite" else weights
+            weights = weights * mask if how == "multiplied" else weights
+            weights = weights.masked_fill(empty, 0.0) if how in ("finite", "1e9, empty rows 0") else weights
         elif mask is not None and how in ("nan", "mean"):
             weights = torch.softmax(scores.masked_fill(~mask, -torch.inf if how == "nan" else -1e9), -1)
         elif how in ("over heads", "queries"):
             weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, -1e9), 1 if how == "over heads" else 2)
         else:
             weights = masked_softmax(scores, mask)
+        if how == "shared weights":
+            weights = weights.mean(1, keepdim=True)
         merged = self._merge(weights @ v)
         if how == "no w_o":
             return merged
@@ -194,6 +197,9 @@ MODULE = Exercise(
         Twin("softmax over the queries", _module("queries"), "The weights of each query must sum to 1 over the keys, the last axis."),
         Twin("scores averaged over the heads", _module("one head"),
              "All heads mix with the same weights, so they are one head in several pieces."),
+        Twin("weights averaged over the heads", _module("shared weights"),
+             "You average the weights over the heads, so all heads look at the same places. Each head has weights of its own, and it is "
+             "what they mix that is joined."),
         Twin("output projection left out", _module("no w_o"), "The heads are laid side by side and returned. The layer w_o mixes them."),
         Twin("query and key projections swapped", _module("swapped"),
              "w_q makes the keys and w_k the queries. With both random nothing looks wrong, but a loaded checkpoint would be."),
@@ -218,6 +224,9 @@ MODULE = Exercise(
         Twin("masked scores set to a number", _module("finite"),
              "However low the number, the permitted scores may be lower, and then the forbidden keys win. Only minus infinity is below "
              "everything."),
+        Twin("a fill that is not low enough", _module("1e9, empty rows 0"),
+             "Minus a thousand million looks lower than everything, but a permitted score can lie lower still, and then the forbidden keys "
+             "win. Only minus infinity is below everything."),
         Twin("batch of the mask taken for heads", _module("batch for heads"),
              "A mask with a batch axis meets four axes of scores: broadcasting lines it up from the right, and batches fall on heads. "
              "Give it an axis for the heads."),

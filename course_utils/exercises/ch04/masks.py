@@ -40,6 +40,8 @@ def _mask(mask: Tensor, num_heads: int, how: str = "right") -> Tensor:
             return ~mask.repeat_interleave(num_heads, dim=1)
         case "flat":
             return ~mask.repeat_interleave(num_heads)
+        case "opened":
+            return (~mask & mask.any(-1, keepdim=True)).repeat_interleave(num_heads, dim=0)
         case "infinity":
             return torch.zeros(mask.shape).masked_fill(~mask, -torch.inf).repeat_interleave(num_heads, dim=0)
         case "numbers":
@@ -91,6 +93,9 @@ MASK = Exercise(
              "You repeated along the axis of the queries. The copies go along the first axis."),
         Twin("repeated without an axis", partial(_mask, how="flat"),
              "Without an axis, repeating flattens the tensor and repeats its single entries. Name the axis."),
+        Twin("hidden rows opened", partial(_mask, how="opened"),
+             "You open the rows in which everything is hidden. That is no part of this task: what a pair may do stays as it is, it is only "
+             "written down the other way round."),
         Twin("minus infinity instead of True", partial(_mask, how="infinity"),
              "A mask of numbers is added to the scores over there, and yours would work. The docstring asks for booleans."),
         Twin("numbers instead of booleans", partial(_mask, how="numbers"),

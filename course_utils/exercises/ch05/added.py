@@ -48,6 +48,32 @@ LENGTHS = Exercise(
              "Entries of standard deviation one over the root of 512 have variance 1/512, and there are 512 of them."),
         Twin("ratio turned round", _guess(_ROOT, 1, _ROOT, 16, 1 / 32),
              "The last entry asks how many sinusoidal rows fit into one scaled embedding, not the other way round."),
+        Twin("square of an embedding's length", _guess(512, 1, _ROOT, 16, 32),
+             "512 is the sum of the squares, which is the length squared. The length is its root."),
+        Twin("sum of an embedding's absolute values", _guess(408.5, 1, _ROOT, 16, 32),
+             "You added up absolute values. The length is the root of the sum of squares."),
+        Twin("one entry taken for the row", _guess(1, 1, _ROOT, 16, 32),
+             "1 is the spread of a single entry. The row has 512 of them, and the squares of all add up."),
+        Twin("words taken for columns", _guess(1000**0.5, 1, _ROOT, 16, 32),
+             "You took the root of the number of words. A row belongs to one word, and it has as many entries as the embedding is wide."),
+        Twin("one small entry taken for the row", _guess(_ROOT, 1 / _ROOT, _ROOT, 16, 32),
+             "That is the spread of a single entry. The row has 512 of them; add up their squares before you take the root."),
+        Twin("factor counted twice", _guess(_ROOT, 1, 512, 16, 32),
+             "That row has the length 1 before it is multiplied, so the factor alone says how long it is afterwards. For 512 the "
+             "factor would have to come twice."),
+        Twin("the factor taken away again", _guess(_ROOT, 1, 1, 16, 32),
+             "The factor brings the single entries back to a spread of 1. The whole row was 1 long before and becomes longer by the "
+             "factor."),
+        Twin("every column of a sinusoid adds 1", _guess(_ROOT, 1, _ROOT, _ROOT, 32),
+             "It is a sine squared plus its cosine squared that make 1. So a pair of columns adds 1, not each column."),
+        Twin("square of a sinusoid's length", _guess(_ROOT, 1, _ROOT, 256, 32),
+             "256 is the sum of the squares, which is the length squared. The length is its root."),
+        Twin("one pair taken for the row", _guess(_ROOT, 1, _ROOT, 1, 32),
+             "1 is the length of a single pair. The row has 256 pairs, and the squares of all add up."),
+        Twin("length instead of ratio", _guess(_ROOT, 1, _ROOT, 16, 512),
+             "That is how long the scaled row is. The last entry asks how many sinusoidal rows that makes: one division is still missing."),
+        Twin("factor instead of ratio", _guess(_ROOT, 1, _ROOT, 16, _ROOT),
+             "That is the factor alone. A row of the embedding is already longer than a sinusoidal one before it is multiplied."),
     ),
 )
 
@@ -84,6 +110,8 @@ class _Module(nn.Module):
                 return self.norm(words)
             case "ids as positions":
                 return self.norm(words + self.position(ids % room))
+            case "by sentence":
+                return self.norm(words + self.position(first + torch.arange(len(ids))[:, None].expand_as(ids)))
             case "same position":
                 return self.norm(words + self.position.weight[first])
             case "norm first":
@@ -171,6 +199,9 @@ EMBEDDINGS = Exercise(
              "You look positions up by word. A place in the sentence is a count of the tokens before, whatever they are."),
         Twin("one position for all tokens", _module("same position"),
              "Every token gets the same row of the position table. Each place in the sentence needs its own."),
+        Twin("positions counted over the batch", _module("by sentence"),
+             "Your positions number the sentences of the batch, so all tokens of a sentence share one. Count the tokens inside a sentence; "
+             "their number is the second axis of the ids."),
         Twin("positions counted from one", _module("one too far"),
              "The first token of a text stands at position 0, the first row of the table."),
         Twin("first is ignored", _module("first ignored"),

@@ -66,6 +66,14 @@ BIASES = Exercise(
              "That a formula mentions the query is not enough. The softmax of a row ignores every part that is the same for all its keys."),
         Twin("key positions thought invisible", _guess(j="nothing", signed="nothing", causal="nothing"),
              "The softmax ignores what is constant along a row. A number that grows with the key is not: late keys win."),
+        Twin("key numbers thought invisible", _guess(j="nothing"),
+             "Along a row j runs from key to key, so the softmax sees it: late keys win. Only what is the same for the whole row "
+             "vanishes."),
+        Twin("difference thought invisible", _guess(signed="nothing"),
+             "In the difference only i is the same for the whole row and vanishes. What stays is j, one number for each key."),
+        Twin("causal distance thought invisible", _guess(causal="nothing"),
+             "Behind a causal mask the distance is i minus j. Only i is the same for the whole row; what stays is one number for each "
+             "key."),
     ),
 )
 
@@ -90,7 +98,9 @@ def _rotate(x: Tensor, positions: Tensor, base: float = 10_000.0, how: str = "ri
     if how == "from the first":
         positions = positions - positions[:1]
     exponent = {"no two": pair / width, "column": 4 * pair / width}.get(how, 2 * pair / width)
-    angle = positions[:, None] * base ** -exponent
+    if how == "rounded down":
+        exponent = -(-2 * pair // width)
+    angle = positions[:, None] * base ** (exponent if how == "upward" else -exponent)
     if how == "one angle":
         angle = positions[:, None].expand(-1, width // 2).float()
     c, s = angle.cos(), angle.sin()
@@ -101,8 +111,10 @@ def _rotate(x: Tensor, positions: Tensor, base: float = 10_000.0, how: str = "ri
         return torch.cat([a * c - b * s, a * s + b * c], -1)
     a, b = (x[..., : width // 2], x[..., width // 2 :]) if how == "read in halves" else (x[..., 0::2], x[..., 1::2])
     first, second = a * c - b * s, a * s + b * c
-    if how in ("angles in halves", "partners in halves"):
+    if how in ("angles in halves", "angle for each column", "partners in halves"):
         angles = torch.cat([angle, angle], -1) if how == "angles in halves" else angle.repeat_interleave(2, -1)
+        if how == "angle for each column":
+            angles = positions[:, None] * base ** (-torch.arange(width) / width)
         partner = torch.stack([-b, a], -1).flatten(-2)
         if how == "partners in halves":
             partner = torch.cat([-x[..., width // 2 :], x[..., : width // 2]], -1)
@@ -161,6 +173,13 @@ ROTATION = Exercise(
         Twin("angles laid out in halves", partial(_rotate, how="angles in halves"),
              "Neighbours are paired, but the list of angles is repeated as a whole, so the two partners turn by different angles. "
              "Each angle must stand twice in a row."),
+        Twin("an angle for each column", partial(_rotate, how="angle for each column"),
+             "Every column has an angle of its own, so the two partners of a pair turn by different angles, and that is no rotation. There "
+             "are half as many angles as columns."),
+        Twin("frequencies that grow", partial(_rotate, how="upward"),
+             "Later pairs of yours turn faster, by up to thousands of radians a step. They should turn more and more slowly."),
+        Twin("exponents rounded down", partial(_rotate, how="rounded down"),
+             "Your exponents are rounded down to whole numbers, so all pairs but the first turn alike. Keep the decimals."),
         Twin("partners from the other half", partial(_rotate, how="partners in halves"),
              "Your angles belong to neighbouring pairs, your partners are half a width apart: two conventions are mixed."),
         Twin("turned the other way", partial(_rotate, how="backwards"),

@@ -34,17 +34,23 @@ def _table(n: int, d_model: int, base: float = 10_000.0, how: str = "right") -> 
         "no two": pair / d_model,
         "rounded up": 2 * ((column + 1) / 2).floor() / d_model,
         "endpoint": pair / max(d_model // 2 - 1, 1),
+        "endpoint, NaN": pair / (d_model // 2 - 1),
+        "one wavelength": 0 * pair,
+        "remainder": 2 * (column % 2) / d_model,
+        "sines by column": (2 * column).where(column % 2 == 0, 2 * pair) / d_model,
         "upward": -2 * pair / d_model,
         "doubled": 4 * pair / d_model,
         "from one": 2 * (pair + 1) / d_model,
     }.get(how, 2 * pair / d_model)
     if how == "fixed base":
         base = 10_000.0
+    if how == "endpoint, error":
+        exponent = math.log(base) / (d_model // 2 - 1) * pair / math.log(base)
     angle = torch.arange(n, dtype=torch.float64)[:, None] / base**exponent
     if how == "counted from one":
         angle = angle + 1 / base**exponent
-    if how == "turns":
-        angle = 2 * math.pi * angle
+    if how in ("turns", "degrees"):
+        angle = angle * {"turns": 2 * math.pi, "degrees": math.pi / 180}[how]
     even = column % 2 == 0
     if how == "swapped":
         even = ~even
@@ -56,6 +62,10 @@ def _table(n: int, d_model: int, base: float = 10_000.0, how: str = "right") -> 
     if how == "halves by column":
         even = column < d_model // 2
     result = torch.where(even, angle.sin(), torch.zeros_like(angle) if how == "no cosines" else angle.cos()).float()
+    if how == "first row only":
+        result[1:] = 0
+    if how == "front half only":
+        result[:, d_model // 2 :] = 0
     return result.mT if how == "transposed" else result
 
 
@@ -71,6 +81,11 @@ def _draw_table(seed: int) -> list[Case]:
 _COLUMN = ("The number of the column is used where the number of its pair belongs. A sine and its cosine must share one wavelength, "
            "or they are no pair; so columns 0 and 1 have one exponent, columns 2 and 3 the next.")
 _HALVES = "Your sines fill the front half and the cosines the back half. The formula asks for them in turn, column by column."
+_ENDPOINT = "You spread the exponents so that the last is exactly 1. In the paper's formula the last one stays a step below 1."
+_ONE_PAIR = ("You divide by the gaps between the pairs, so the last exponent is exactly 1, and a single pair means dividing by 0. Divide "
+             "by the number of pairs.")
+_ONE_WAVELENGTH = ("All your pairs turn at the speed of the first, as if every exponent were 0. If you divide with a double slash, it cuts "
+                   "the decimals off.")
 _SWAPPED = "Even columns hold sines, odd columns cosines: position 0 must read 0, 1, 0, 1 and so on."
 _NO_TWO = "Your wavelengths reach only the root of the base. The exponent runs from 0 to nearly 1, in steps of two over the width."
 
@@ -97,8 +112,12 @@ TABLE = Exercise(
         Twin("factor two counted twice", partial(_table, how="doubled"),
              "Partners share a wavelength now, but the exponent runs to almost 2 instead of 1: a count of columns in steps of two "
              "already contains the factor two."),
-        Twin("exponent runs to exactly one", partial(_table, how="endpoint"),
-             "You spread the exponents so that the last is exactly 1. In the paper's formula the last one stays a step below 1."),
+        Twin("exponent runs to exactly one", partial(_table, how="endpoint"), _ENDPOINT),
+        Twin("exponent runs to one, a single pair fails", partial(_table, how="endpoint, error"), _ONE_PAIR),
+        Twin("exponent runs to one, a single pair is NaN", partial(_table, how="endpoint, NaN"), _ONE_PAIR),
+        Twin("one wavelength for all pairs", partial(_table, how="one wavelength"), _ONE_WAVELENGTH),
+        Twin("angles taken for degrees", partial(_table, how="degrees"),
+             "You convert the angles from degrees, which makes them about 57 times too small. They are in radians already."),
         Twin("pairs counted from one", partial(_table, how="from one"),
              "The first pair has the exponent 0, so the fastest wave takes one radian a position. Yours starts a step slower."),
         Twin("positions counted from one", partial(_table, how="counted from one"),
@@ -150,6 +169,18 @@ LISTING = Exercise(
         Twin("sine and cosine swapped", partial(_table, how="swapped"), _SWAPPED),
         Twin("positions counted from one", partial(_table, how="counted from one"),
              "The wavelengths are right now, but positions count from 0: the first row must be 0, 1, 0, 1 and so on."),
+        Twin("remainder used as pair index", partial(_table, how="remainder"),
+             "The remainder says only whether a column is even or odd, 0 or 1. To number the pairs you need the other half of the "
+             "division."),
+        Twin("one wavelength for all pairs", partial(_table, how="one wavelength"), _ONE_WAVELENGTH),
+        Twin("sines still by column", partial(_table, how="sines by column"),
+             "The cosines are right. The sines still use the number of the column where that of the pair belongs, so partners differ."),
+        Twin("only 0 after the first row", partial(_table, how="first row only"),
+             "From position 1 on everything is 0. Either your loop is left after its first round (look how far the `return` is indented), "
+             "or the table was made for whole numbers, and those cut the decimals off."),
+        Twin("only the front half filled", partial(_table, how="front half only"),
+             "The back half of your columns is still 0: the loop over the columns ends half-way. It must run over all of them, not once a "
+             "pair."),
         Twin("front half sines, back half cosines", partial(_table, how="halves"), _HALVES),
         Twin("half-and-half by position of column", partial(_table, how="halves by column"),
              "The exponents are paired now, but sine and cosine are chosen by half of the table and no longer in turn."),
@@ -183,11 +214,17 @@ def _shift(k: float, d_model: int, base: float = 10_000.0, how: str = "right") -
         omega = torch.ones_like(omega)
     if how == "inverse":
         omega = 1 / omega
+    if how == "rounded down":
+        omega = base ** (-2 * pair // d_model)
+    if how == "rolled":
+        return torch.eye(d_model).roll(k, dims=0)
     c, s = (k * omega).cos(), (k * omega).sin()
     if how == "back":
         s = -s
     if how == "no minus":
         block = [c, s, s, c]
+    elif how == "mirror":
+        block = [c, s, s, -c]
     elif how == "exchanged":
         block = [s, c, -c, s]
     elif how == "diagonal":
@@ -224,6 +261,14 @@ SHIFT = Exercise(
              "Every pair of yours turns by k radians. That holds for the first pair only: each turns at its own frequency."),
         Twin("minus sign missing", partial(_shift, how="no minus"),
              "With both sines positive a block is no rotation and changes lengths. One addition formula has a minus in it."),
+        Twin("minus at a cosine", partial(_shift, how="mirror"),
+             "The second row of each block has the wrong signs, so a block mirrors instead of turning; even a shift by 0 changes "
+             "something. The minus belongs to a sine."),
+        Twin("columns rolled instead of pairs turned", partial(_shift, how="rolled"),
+             "Rolling an identity moves entries to other columns. The next position has its numbers in the same columns: a shift turns "
+             "each pair by an angle, k times its frequency."),
+        Twin("exponents rounded down", partial(_shift, how="rounded down"),
+             "Your exponents are rounded down to whole numbers, so all pairs but the first turn alike. Keep the decimals."),
         Twin("sine and cosine exchanged", partial(_shift, how="exchanged"),
              "A shift by 0 must change nothing, so on the diagonal there has to be what is 1 at angle 0."),
         Twin("sines left out", partial(_shift, how="diagonal"),
