@@ -180,7 +180,7 @@ class Trial:
         wrong = [result for result in results if not same_item(exercise, *result[1:])]
         if not wrong:
             return None
-        wrong = [(name, *map(exercise.raw or _itself, (mine, wanted))) for name, mine, wanted in wrong]
+        wrong = [(name, *map(exercise.raw or (lambda value: value), (mine, wanted))) for name, mine, wanted in wrong]
         name, got, want = wrong[0]
         note = f" ({exercise.compared})" if exercise.raw and exercise.compared and not _alike(want, results[0][2]) else ""
         return self.found("values", sentences.wrong_numbers(name, got, want) + f"{note}.", got=got, expected=want, wrong=wrong)
@@ -225,7 +225,7 @@ class Trial:
         if self.seen.status == "ok":
             what = "None" if self.seen.type == "None" else f"the {self.seen.type}" if self.seen.type == name else "a result"
             why = ("An exception has to be raised, with `raise`; `return` hands it over like any result." if self.seen.type == name else
-                   "No test of yours has caught this one. Test before anything is computed, and say in the message what is wrong.")
+                   "It must get no result: ask for it before anything is computed, and say in the message what is wrong.")
             return self.found("values", f"This input must be refused with a {name}, but your answer returned {what}.",
                               "accepts bad input", got=self.seen.value, hint=why)
         if name not in error.classes:
@@ -266,10 +266,6 @@ class Trial:
                 return self.found("gradients", f"The numbers are right, but the gradient of `{name}` is not.{tail}", got=got,
                                   expected=want, wrong=[(name, got, want)])
         return None
-
-
-def _itself(value: Any) -> Any:
-    return value
 
 
 def _alike(left: Any, right: Any) -> bool:

@@ -92,9 +92,9 @@ def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observati
 def _without_effect(exercise: Exercise, cases: list[Case], seen: list[Observation]) -> tuple[str, str] | None:
     """An input that can be changed without any effect, though the right result changes with it."""
     for index, name in ((i, name) for i, observation in enumerate(seen) for name in observation.ignored):
-        args = dict(changes(exercise.kind, [(case.args, ()) for case in cases], index))[name]
-        changed = answer_to(exercise, args)
-        if changed is not None and not alike(exercise, changed, expected_of(exercise, cases[index])[0]):
+        ways = [args for other, args in changes(exercise.kind, [(case.args, ()) for case in cases], index) if other == name]
+        changed = [value for args in ways if (value := answer_to(exercise, args)) is not None]
+        if any(not alike(exercise, value, expected_of(exercise, cases[index])[0]) for value in changed):
             return (f"`{name}` has no effect", f"Your result stays the same when `{name}` is changed, and it should not. Is it used? "
                                                "Does a number that is written out stand in its place?")
     return None
@@ -113,12 +113,11 @@ def _name_the_entries(exercise: Exercise, finding: Finding) -> None:
     reasons: dict[str, list[str]] = {}
     for key in wrong:
         fitting = [t for t in exercise.twins
-                   if not same(exercise, t.answer[key], expected[key]) and _meant(exercise, got[key], t.answer[key])]
+                   if not same(exercise, t.answer[key], expected[key])  # wrong in the same way, and nowhere else in another
+                   and all(_meant(exercise, got[k], t.answer[k]) for k in expected if not same(exercise, t.answer[k], expected[k]))]
         # the twin that explains most of what is wrong, and claims least beside it
         best = max(fitting, default=None, key=lambda t: (sum(_meant(exercise, got[k], t.answer[k]) for k in wrong),
                                                          -sum(not same(exercise, t.answer[k], expected[k]) for k in expected)))
-        if best and any(not _meant(exercise, got[k], t) for k, t in best.answer.items() if not same(exercise, t, expected[k])):
-            best = None  # it is wrong elsewhere too, where this answer is not: its reason is another
         reason = f"the mistake is “{best.name}”. {best.hint}" if best else _ratio(exercise, key, got[key], expected)
         if reason:
             reasons.setdefault(reason, []).append(key)

@@ -159,8 +159,8 @@ def type_problem(seen: Observation, expected: Any, exercise: Exercise,
         return f"Your function returns something this exercise cannot use: {got['object']}.", "wrong type"
     if got is None:
         if seen.printed.strip():
-            return ("Your function prints its result but returns None. Printing shows a number to a person; `return` "
-                    "hands it to the code that called.", "prints instead of returning")
+            return ("Your function prints, and returns None: it ends without a `return` line. Printing shows a number to a person; "
+                    "`return` hands it to the code that called.", "prints instead of returning")
         return "Your function returns None: it ends without a `return` line.", "no return"
     if isinstance(expected, list) and all(isinstance(item, str) for item in expected):
         good = isinstance(got, list) and all(isinstance(item, str) for item in got)

@@ -202,7 +202,7 @@ def test_clues_are_true():
 
 def test_an_input_that_is_not_used_is_named():
     scaled = exercise(lambda x, scale: x * scale, [{"x": X, "scale": s} for s in (2.0, 3.0)])
-    assert examine(scaled, lambda x, scale: x * 3).mistake == "as if `scale` were 3"
+    assert examine(scaled, lambda x, scale: x * 3).mistake == "`scale` has no effect"
     assert examine(scaled, lambda x, scale: x * 5 + 1).mistake == "`scale` has no effect"
     rows = exercise(lambda x, w: x * w, [{"x": X, "w": X.flip(0)}])
     assert examine(rows, lambda x, w: x * w[:1]).mistake == "as if the rows of `w` were alike"

@@ -52,7 +52,8 @@ SOFT = "def f(x):\n    return torch.softmax(x, dim=-1)"
     ("def f(x):\n    return x @ x.mT", "def f(x):\n    y = x.mT\n    return y @ x", "the two sides are exchanged"),
     ("def f(x):\n    return x.amax(-1)", "def f(x):\n    best = 0.0 * x[:, 0]\n    return x.amin(-1)", "`amin` is the wrong operation"),
     ("def f(x):\n    return x + 1", "def f(x):\n    y = x + 1\n    y = y * 2 + x\n    return y", "`y = y * 2 + x` is too much"),
-    ("def f(x):\n    return x.relu()", "def f(x):\n    return torch.where(x < 0, x, 0 * x)", "Two of the arguments of `torch.where(x < 0, x, 0 * x)` are exchanged"),
+    ("def f(x):\n    return x.relu()", "def f(x):\n    return torch.where(x < 0, x, 0 * x)",
+     "Two of the arguments of `torch.where(x < 0, x, 0 * x)` are exchanged"),
 ])
 def test_the_place_is_named(right, wrong, says):
     space = {"torch": torch}
