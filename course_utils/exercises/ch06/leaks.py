@@ -68,6 +68,12 @@ def _leaks(f, x: Tensor, how: str = "right") -> Tensor:
             return size == 0
         case "any query":
             return (size > 0).any(0)
+        case "rows alike":
+            return (size > 0).any(0).expand(size.shape)
+        case "past":
+            return (size > 0).tril()
+        case "triangle":
+            return torch.ones(len(x), len(x), dtype=torch.bool).tril()
     return size > 0
 
 
@@ -146,5 +152,12 @@ LEAKS = Exercise(
              "Every entry is the opposite: True means that the output reads the input."),
         Twin("all outputs in one", partial(_leaks, how="any query"),
              "You found out which inputs are read by any output. The result has a row for every output."),
+        Twin("rows all alike", partial(_leaks, how="rows alike"),
+             "All your rows are alike: they say what any of the outputs reads. Ask for each output by itself, with a gradient of its own."),
+        Twin("future never reported", partial(_leaks, how="past"),
+             "Nothing above the diagonal is ever True, even for a layer that looks ahead. That is where the leaks are."),
+        Twin("triangle without looking", partial(_leaks, how="triangle"),
+             "Your result is the triangle that one hopes for, the same for every layer. What this `f` really reads shows only when it "
+             "is called."),
     ),
 )

@@ -44,6 +44,10 @@ def _mean(x: Tensor, mask: Tensor, how: str = "right") -> Tensor:
             return clean.sum((0, 1)) / mask.sum().clamp(min=1)
         case "times":
             return (x * keep).sum(1) / count.clamp(min=1)
+        case "infinity":
+            return (x.masked_fill(x.isnan(), 0.0) * keep).sum(1) / count.clamp(min=1)
+        case "equal lengths":
+            return x[mask].reshape(len(x), -1, x.shape[-1]).mean(1)
         case "nan":
             return clean.sum(1) / count
         case "plus one":
@@ -101,6 +105,11 @@ MEAN = Exercise(
              "You averaged over the sentences too. The result has one row for every sentence."),
         Twin("multiplied by nought", partial(_mean, how="times"),
              "Nought times NaN is NaN, and nought times infinity too. Replace what stands on the pads instead of multiplying it."),
+        Twin("infinity times nought", partial(_mean, how="infinity"),
+             "You cleared NaN, but infinity is still there, and nought times infinity is NaN again. Replace whatever stands on a pad."),
+        Twin("equal lengths assumed", partial(_mean, how="equal lengths"),
+             "You laid the real tokens of all sentences in one row and cut it into equal pieces. The sentences have different numbers of "
+             "them, so some tokens land in the wrong sentence."),
         Twin("empty sentence gives NaN", partial(_mean, how="nan"),
              "A sentence without a token is nothing divided by nothing. See to it that the divisor is never 0; the sum is 0 already."),
         Twin("one too many in the divisor", partial(_mean, how="plus one"),

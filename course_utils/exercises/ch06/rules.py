@@ -146,6 +146,10 @@ def _window(n: int, prefix: int = 0, window: int | None = None, how: str = "righ
             first = (j <= prefix).expand(n, n)
         case "and":
             return (first if prefix else past) & past & near
+        case "and, prefix 0 too":
+            return first & past & near
+        case "none is 1":
+            near = i - j < (window or 1)
         case "no prefix":
             return past & near
         case "no window":
@@ -221,6 +225,11 @@ WINDOW = Exercise(
              "Counting from 0, the last token of a prefix has the number one below its length."),
         Twin("prefix and window both required", partial(_window, how="and"),
              "A pair is permitted if the prefix permits it or if the window does; you ask for both."),
+        Twin("every rule required", partial(_window, how="and, prefix 0 too"),
+             "You joined the rules by “and”, so a key that lies outside the prefix is never seen. One of the two rules is enough."),
+        Twin("no window taken for 1", partial(_window, how="none is 1"),
+             "No window is given here, and yet your tokens see only themselves and the prefix. None means no limit: the whole past is in "
+             "reach."),
         Twin("prefix ignored", partial(_window, how="no prefix"), "The result is the same for every length of the prefix."),
         Twin("window ignored", partial(_window, how="no window"), "The result is the same for every width of the window."),
         Twin("window laid over everything", partial(_window, how="window on prefix"),

@@ -21,7 +21,7 @@ class Block(nn.Module):
         self.attention = MultiHeadAttention(d_model, num_heads, dropout=dropout if how == "attention drops too" else 0.0)
         self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
         self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.dropout, self.how = nn.Dropout(dropout), how
+        self.dropout, self.how = nn.Dropout(0.1 if how == "a tenth" else dropout), how
         self.pre = {"always pre": True, "always post": False}.get(how, (norm_place == "pre") != (how == "places swapped"))
 
     def _feed(self, x: Tensor) -> Tensor:
@@ -184,6 +184,14 @@ BLOCK = Exercise(
              "Dropout acts on what the sub-layer says, before it is added. The stream itself is left alone."),
         Twin("dropout after feed-forward only", _module("dropout second only"),
              "Both sub-layers are followed by dropout; yours forgets what attention returns."),
+        *(Twin(f"attention not dropped in the {form} form", _module(f"dropout second only, {form}"),
+               f"In the {form} form nothing is dropped of what attention returns. Both sub-layers are followed by dropout.")
+          for form in ("pre", "post")),
+        *(Twin(f"feed-forward not dropped in the {form} form", _module(f"dropout once, {form}"),
+               f"In the {form} form nothing is dropped of what the feed-forward part returns. Both sub-layers are followed by dropout.")
+          for form in ("pre", "post")),
+        Twin("dropout of a tenth always", _module("a tenth"),
+             "Your block drops a tenth even where the caller asked for no dropout. The rate is an argument; use it."),
         Twin("post form by default", _module("default post"),
              "Whoever names no placement gets the norm inside the branch; in yours it comes after the addition."),
         Twin("one more norm at the end", _module("closing norm"),

@@ -27,7 +27,8 @@ def _swiglu(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor, how: str = 
         "sum": lambda: F.silu(gate) + up, "no gate": lambda: F.silu(up), "no up": lambda: F.silu(gate),
         "merged": lambda: F.silu(x @ (w_gate * w_up)), "both": lambda: F.silu(gate) * F.silu(up),
         "ratio": lambda: gate * torch.exp(gate) / (1 + torch.exp(gate)) * up,
-        "softmax": lambda: torch.softmax(gate, -1) * up, "twice": lambda: F.silu(gate) * torch.sigmoid(gate) * up,
+        "softmax": lambda: torch.softmax(gate, -1) * up, "shut": lambda: gate * torch.sigmoid(-gate) * up,
+        "twice": lambda: F.silu(gate) * torch.sigmoid(gate) * up,
     }.get(how, lambda: F.silu(gate) * up)()
     if how == "late":
         return F.silu((gate * up) @ w_down)
@@ -82,6 +83,8 @@ SWIGLU = Exercise(
         Twin("exponentials that overflow", partial(_swiglu, how="ratio"),
              "For a large gate the exponential is infinite above and below the line, and the quotient not a number. The sigmoid of "
              "PyTorch avoids that."),
+        Twin("gate shuts where it should open", partial(_swiglu, how="shut"),
+             "Your gate shuts for large positive numbers and lets negative ones through: the sign inside the exponential is wrong."),
         Twin("softmax gate", partial(_swiglu, how="softmax"), "Every gate opens by itself; with a softmax they compete for a sum of one."),
         Twin("sigmoid taken twice", partial(_swiglu, how="twice"), "SiLU already holds its sigmoid, and you multiply by another."),
         Twin("activation at the end", partial(_swiglu, how="late"),
@@ -137,6 +140,9 @@ COUNTS = Exercise(
         Twin("multiple below", _guess(2, 10_752), "Go up to the next multiple of 256, not down to the last."),
         Twin("two thirds of 4096", _guess(2, 2816), "You start from the width of the model. The hidden width is four times that."),
         Twin("matrices only", _guess(3, 7_077_888), "The count is short of the biases and the LayerNorms."),
+        Twin("all biases forgotten", _guess(3, 7_080_960),
+             "The matrices and the LayerNorms are there, the biases of the linear layers are not: attention has four, the feed-forward "
+             "part two."),
         Twin("norms forgotten", _guess(3, 7_084_800),
              "The two LayerNorms have a weight and a bias each, or else the four biases of attention are missing."),
         Twin("feed-forward biases forgotten", _guess(3, 7_087_872 - 3072 - 768),

@@ -17,7 +17,8 @@ def _layer_oracle(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) ->
 
 
 def _layer(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5, how: str = "right") -> Tensor:
-    axes = {"tokens": (-2,), "slice": (-2, -1), "everything": tuple(range(x.dim())), "batch": (0,)}.get(how, (-1,))
+    axes = {"tokens": (-2,), "slice": (-2, -1), "everything": tuple(range(x.dim())), "batch": (0,),
+            "sample": tuple(range(1, x.dim())) or (0,)}.get(how, (-1,))
     mean = x.mean(axes, keepdim=True)
     variance = ((x - mean) ** 2).mean(axes, keepdim=True)
     if how == "constants":
@@ -94,13 +95,6 @@ def _fixed_layer() -> list[Case]:
                  shape="(batch, token, d_model)")]
 
 
-def _safe(how: str):
-    """A twin for every number of axes: with one axis only the last one exists."""
-    def answer(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
-        return _layer(x, weight, bias, eps, how if x.dim() > 1 else "right")
-    return answer
-
-
 LAYER_NORM = Exercise(
     id="07.1", title="LayerNorm by hand", name="layer_norm", kind="function", stars=1, minutes=10,
     signature="layer_norm(x, weight, bias, eps=1e-5) -> x's shape", oracle=_layer_oracle, reference=_layer,
@@ -141,13 +135,16 @@ LAYER_NORM = Exercise(
         Twin("RMSNorm instead", partial(_layer, how="rms"),
              "Neither the numerator nor the variance is centred. That is another norm, which comes in exercise 07.3."),
         Twin("only centred", partial(_layer, how="only centred"), "The mean is gone, but nothing is divided by the standard deviation."),
-        Twin("statistics over the tokens", _safe("tokens"),
+        Twin("statistics over the tokens", partial(_layer, how="tokens"),
              "Mean and variance run over the tokens of a sequence. They should run over the features of one token, the last axis."),
-        Twin("statistics over the whole sequence", _safe("slice"),
+        Twin("statistics over the whole sequence", partial(_layer, how="slice"),
              "Mean and variance run over tokens and features together, so that a token's output depends on its neighbours."),
-        Twin("statistics over the batch", _safe("batch"),
+        Twin("statistics over all but the batch", partial(_layer, how="sample"),
+             "Every axis but the first is averaged over, tokens and features together. Each token is normalised by itself, along its own "
+             "features."),
+        Twin("statistics over the batch", partial(_layer, how="batch"),
              "The first axis is averaged over. Every token is normalised by itself, along its own features."),
-        Twin("statistics over everything", _safe("everything"),
+        Twin("statistics over everything", partial(_layer, how="everything"),
              "One mean for the whole tensor: each token needs its own. Name the axis, and keep it so that the subtraction lines up."),
         Twin("weight left out", partial(_layer, how="no weight"),
              "The learned scale is not used: one factor for each feature, after normalising."),
@@ -172,6 +169,9 @@ def _rms_oracle(x: Tensor, weight: Tensor, eps: float = 1e-6) -> tuple[Tensor, T
 def _rms(x: Tensor, weight: Tensor, eps: float = 1e-6, how: str = "right") -> tuple[Tensor, Tensor]:
     wide = x if how == "no cast" else x.float()
     axis = {"tokens": -2, "everything": tuple(range(x.dim()))}.get(how, -1) if x.dim() > 1 else -1
+    if how == "one for all":
+        scale = (wide.square().mean() + eps).sqrt().expand(*x.shape[:-1], 1)
+        return (wide / scale).to(x.dtype) * weight, scale
     if how == "centred":
         wide = wide - wide.mean(-1, keepdim=True)
     square = wide.square().mean(axis, keepdim=True)
@@ -271,6 +271,8 @@ RMS_NORM = Exercise(
         Twin("over the tokens", partial(_rms, how="tokens"),
              "The mean runs over the tokens. Each token is to be normalised along its own features."),
         Twin("over everything", partial(_rms, how="everything"), "One divisor for the whole tensor: every token needs its own."),
+        Twin("one divisor for all tokens", partial(_rms, how="one for all"),
+             "All tokens are divided by the same number. Each needs its own, made of its own features."),
         Twin("weight left out", partial(_rms, how="no weight"), "The learned factor of each feature is not used."),
         Twin("one added to the weight", partial(_rms, how="one plus"),
              "Some models store the factor minus one. This one stores the factor itself."),

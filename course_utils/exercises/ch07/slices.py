@@ -67,7 +67,7 @@ def _four(x: Tensor, kind: str, groups: int = 2, eps: float = 1e-5, how: str = "
             shaped, axes = x, (1, 2)
     mean = shaped.mean(axes, keepdim=True)
     variance = shaped.var(axes, keepdim=True, correction=1 if how == "unbiased" else 0)
-    scale = variance.sqrt() + eps if how == "outside" else (variance + eps).sqrt()
+    scale = 1.0 if how == "only centred" else variance.sqrt() + eps if how == "outside" else (variance + eps).sqrt()
     normal = (shaped - mean) / scale
     if kind == "group" and how == "dealt":
         normal = normal.mT
@@ -173,6 +173,8 @@ FOUR = Exercise(
         Twin("one group for all features", partial(_four, how="group is one group"),
              "All features share one mean, however many groups were asked for."),
         Twin("unbiased variance", partial(_four, how="unbiased"), "The squares are averaged over all entries, not over one fewer."),
+        Twin("only centred", partial(_four, how="only centred"),
+             "The mean is subtracted, but nothing is divided by the standard deviation."),
         Twin("eps outside the root", partial(_four, how="outside"), "The small number is added to the variance, before the root."),
     ),
 )

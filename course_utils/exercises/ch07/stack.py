@@ -54,6 +54,7 @@ class _Stack(nn.Module):
         if how == "norm first":
             x = self.norm(x)
         for i, layer in enumerate(layers):
+            before = x
             seen = None if how in ("handed out", "mask dropped") or (how == "mask once" and i) else mask
             if how in ("handed out", "reads the input"):
                 out = layer(start, seen)
@@ -62,6 +63,8 @@ class _Stack(nn.Module):
             if how == "norm each":
                 out = x = self.norm(x)
             total = x if not i else total + x
+            if how == "added around":
+                out = x = x + before
             if how == "doubled":
                 out = x = x + start
         if how in ("handed out", "no norm", "norm unused", "norm first", "norm each"):
@@ -111,9 +114,8 @@ STACK = Exercise(
              "All places hold one and the same block, with one set of parameters: a list was multiplied, or the block was made once."),
         Twin("blocks in a plain list", _module("list"),
              "Blocks in an ordinary Python list are invisible to PyTorch: no optimizer would ever see their parameters."),
-        Twin("closing norm without own parameters", _module("no norm"),
-             "After the last block comes one more LayerNorm, for in the pre form nobody else normalises the stream. It is called norm, and "
-             "its weight and bias belong to nobody else."),
+        Twin("closing norm missing", _module("no norm"),
+             "After the last block comes one more LayerNorm, called norm: in the pre form nobody else normalises the stream."),
         Twin("final norm made but not used", _module("norm unused"), "The last LayerNorm is constructed but nothing goes through it."),
         Twin("every layer reads the input", _module("reads the input"),
              "Each layer is given the encoder's input, so that only the last one counts. It should get what the layer before returned."),
@@ -128,6 +130,8 @@ STACK = Exercise(
         Twin("only the first layer", _module("first only"), "The loop stops after its first round: check the indentation of the return."),
         Twin("input added after every layer", _module("doubled"),
              "The residual is inside the blocks already; nothing is to be added around them."),
+        Twin("residual around every block", _module("added around"),
+             "You add the tokens once more around every block. A block holds its two residuals already, so its result replaces them."),
         Twin("residual around the stack", _module("residual around"),
              "Before the last norm you add the input once more. The residuals are inside the blocks already."),
         Twin("outputs of all layers averaged", _module("averaged"),

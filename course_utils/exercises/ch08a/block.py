@@ -103,7 +103,7 @@ class Block(nn.Module):
                 kept = torch.zeros_like(x)
             if how == "residual normalised" and self.pre:
                 kept = norm(x)
-            x = kept + said if self.pre else norm(kept + said)
+            x = kept + said if self.pre else kept + norm(said) if how == "branch normed, post" else norm(kept + said)
         return self.norm3(x) if how == "extra norm" and self.pre else x
 
 
@@ -178,6 +178,8 @@ BLOCK = Exercise(
              "Both attentions come before the feed-forward layer: the look at the source stands in the middle."),
         Twin("the source comes last", _module("cross last"),
              "The look at the source is inserted between the two sub-layers of the encoder block, not put behind them."),
+        Twin("post form norms the branch", _module("branch normed, post"),
+             "In the post form you normalise what the branch says and then add it. The norm comes after the addition and acts on the sum."),
         Twin("norm behind the branch", _module("branch normed"),
              "In the pre form the norm stands before the sub-layer: the branch reads normed tokens, and what it returns is added as it "
              "is."),

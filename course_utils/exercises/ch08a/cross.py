@@ -35,6 +35,8 @@ def _cross(y: Tensor, memory: Tensor, source: Tensor, w_q: Tensor, w_k: Tensor, 
             mask = None
         case "inverted":
             mask = ~mask
+        case "pads behind":
+            mask = (torch.arange(source.shape[1]) < (source != 0).sum(1, keepdim=True))[:, None]
         case "one mask":
             mask = mask[:1]
         case "causal":
@@ -95,6 +97,8 @@ CROSS = Exercise(
     oracle=_oracle, reference=_cross, draw=_draw, fixed=_fixed, parts={"values": 2, "padding": 1, "empty source": 1},
     forbidden=("torch.nn.functional.scaled_dot_product_attention",), outputs=("output", "weights"),
     twins=(
+        Twin("pads taken to stand behind", partial(_cross, how="pads behind"),
+             "You count the real tokens and open as many places from the front. A pad may stand in the middle: ask at each place."),
         Twin("the encoder asks, the decoder answers", partial(_cross, how="encoder asks"),
              "The output must have one row for each target token, so the questions come from the target."),
         Twin("values from the decoder", partial(_cross, how="values from the decoder"),

@@ -23,6 +23,7 @@ class Ends(nn.Module):
     def __init__(self, vocab_size: int, d_model: int, how: frozenset[str] = frozenset()):
         super().__init__()
         self.embedding, self.body, self.how = nn.Embedding(vocab_size, d_model), nn.Linear(d_model, d_model), how
+        self.copy = self.embedding.weight.detach().clone()
         if "bias" in how:
             self.bias = nn.Parameter(torch.zeros(vocab_size))
 
@@ -39,7 +40,7 @@ class Ends(nn.Module):
             return (self.body(table[ids] * scale) + positions) @ table.T
         hidden = x if "no body" in how else self.body(x)
         hidden = hidden * scale if "end" in how else hidden / scale if "end divided" in how else hidden
-        scores = hidden @ (table.detach() if "cut" in how else table).T
+        scores = hidden @ (table.detach() if "cut" in how else self.copy if "copy" in how else table).T
         scores = torch.log_softmax(scores, -1) if "log" in how else scores
         return torch.softmax(scores, -1) if "softmax" in how else scores
 
@@ -85,12 +86,17 @@ ENDS = Exercise(
         Twin("root of the vocabulary", _module("vocabulary"), "Under the root belongs the width of a vector, not the number of words."),
         Twin("positions still scaled", _module("positions"), "Only the embeddings are multiplied; the positions are added afterwards."),
         Twin("end cut off from learning", _module("cut"),
-             "The numbers are right, but no gradient flows through the end of the model: a shared table learns from both ends."),
+             "The numbers are right, but the table learns nothing from the scores: it is cut off at the end of the model. A shared table "
+             "learns at both ends."),
+        Twin("copy of the table", _module("copy"),
+             "The scores are made with a copy of the table from the start. It stays as it was when the embedding learns or gets other "
+             "numbers: both ends have to use one and the same tensor."),
         Twin("no factor in the call", _module("unscaled"),
              "When the model is called, nothing is multiplied by a root. A factor put into the table itself would act at both ends and is "
              "lost when other weights are loaded, as the check does; it belongs where the rows are looked up."),
         Twin("look-up cut off from learning", _module("entrance cut"),
-             "The numbers are right, but no gradient flows through the entrance of the model: a shared table learns from both ends."),
+             "The numbers are right, but the table learns nothing where its rows are looked up: it is cut off there. A shared table learns "
+             "at both ends."),
         Twin("positions added behind the body", _module("body first"),
              "The body reads tokens that know their positions: first the look-up, then the positions, then the body."),
         Twin("log-softmax at the end", _module("log"), "Scores are asked for; the log-softmax is part of the loss."),

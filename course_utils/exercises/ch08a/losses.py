@@ -42,6 +42,8 @@ def _loss(model: Callable, source: Tensor, target: Tensor, pad_id: int = 0, how:
             given, wanted = target[:, 1:], target[:, :-1]
         case "two ahead":
             given, wanted = target[:, :-2], target[:, 2:]
+        case "end cut off":
+            given, wanted = target[:, :-2], target[:, 1:-1]
         case "swapped":
             source, given = given, source[:, :given.shape[1]]
     scores = model(source, given)
@@ -67,6 +69,8 @@ def _loss(model: Callable, source: Tensor, target: Tensor, pad_id: int = 0, how:
             return (losses.sum(1) / real.sum(1)).mean(), losses
         case "by batch":
             return losses.sum() / len(losses), losses
+        case "begin counted":
+            return losses.sum() / (target != pad_id).sum(), losses
         case "sign":
             return -losses.sum() / real.sum(), -losses
         case "mean only right":
@@ -140,6 +144,10 @@ LOSS = Exercise(
              "Each sentence counts alike in yours, long or short. Here each token counts alike."),
         Twin("divided by the sentences", partial(_loss, how="by batch"),
              "The sum is divided by the number of sentences, not by that of tokens."),
+        Twin("begin token counted", partial(_loss, how="begin counted"),
+             "You divide by all real tokens of the target. The begin token is given and never has to be predicted, so it does not count."),
+        Twin("last token never predicted", partial(_loss, how="end cut off"),
+             "The last column of the target takes no part. The model need not read it, but it has to predict it."),
         Twin("pad id taken for 0", partial(_loss, how="zero"), "The id of the padding is an argument; yours is fixed."),
         Twin("pads of the input ignored", partial(_loss, how="input's pads"),
              "You look for pads among the tokens the model is given. What matters is whether the wanted token is one."),
@@ -169,7 +177,8 @@ def _smooth(scores: Tensor, target: Tensor, eps: float = 0.1, how: str = "right"
     if not 0 <= eps < 1:
         raise ValueError(f"eps={eps} must be at least 0 and below 1")
     count = scores.shape[-1]
-    log_p = scores if how == "raw" else torch.log_softmax(scores, -2 if how == "axis" else -1)
+    log_p = scores if how == "raw" else scores.log() if how == "logarithm alone" else torch.log_softmax(
+        scores, {"axis": -2, "axis 1": 1}.get(how, -1))
     sure = log_p.gather(-1, target[..., None])[..., 0]
     match how:
         case "plain":
@@ -179,6 +188,8 @@ def _smooth(scores: Tensor, target: Tensor, eps: float = 0.1, how: str = "right"
         case "a bit added":
             log_p = (torch.softmax(scores, -1) + 1e-9).log()
             sure = log_p.gather(-1, target[..., None])[..., 0]
+        case "scores averaged":
+            return -(1 - eps) * sure - eps * scores.mean(-1)
         case "log of softmax":
             log_p = torch.softmax(scores, -1).log()
             sure = log_p.gather(-1, target[..., None])[..., 0]
@@ -257,6 +268,13 @@ SMOOTHING = Exercise(
              "For large scores the softmax rounds small probabilities to 0, and their logarithm is infinite. Take both in one step."),
         Twin("no log-softmax", partial(_smooth, how="raw"),
              "Scores are not log-probabilities yet: a log-softmax over the vocabulary is missing."),
+        Twin("scores averaged", partial(_smooth, how="scores averaged"),
+             "The right word's part is a log-probability, but the even share is a mean of raw scores. It needs log-probabilities too."),
+        Twin("scores taken for probabilities", partial(_smooth, how="logarithm alone"),
+             "You take the logarithm of the scores themselves, and that of a negative number is NaN. They have to go through a softmax "
+             "first."),
+        Twin("axis 1 taken for the words", partial(_smooth, how="axis 1"),
+             "Axis 1 holds the words only where there are two axes. They are always on the last axis."),
         Twin("softmax along the tokens", partial(_smooth, how="axis"),
              "The probabilities of one token sum to 1 over the vocabulary, the last axis."),
         Twin("eps argument ignored", partial(_smooth, how="eps ignored"),

@@ -28,6 +28,8 @@ def _noam(step: Tensor, d_model: int, warmup: int, how: str = "right") -> Tensor
         warmup = 4000
     up, down = s * warmup**-1.5, s.clamp_min(1e-9)**-0.5
     match how:
+        case "whole numbers":
+            return (d_model**-0.5 * torch.minimum(up, down)).to(step.dtype)
         case "no width":
             return torch.minimum(up, down)
         case "width up":
@@ -79,6 +81,9 @@ RATES = Exercise(
     signature="noam_rate(step, d_model, warmup) -> (steps,)", oracle=_oracle, reference=_noam, draw=_draw, fixed=_fixed,
     parts={"values": 2, "refusal": 1}, atol=1e-9, forbidden=("course_utils.training.schedules.noam",),
     twins=(
+        Twin("rates cut to whole numbers", partial(_noam, how="whole numbers"),
+             "All your rates are 0. The steps are whole numbers, and a rate that is written into whole numbers loses everything behind the "
+             "point."),
         Twin("one step ahead", partial(_noam, how="one ahead"),
              "The first step has the number 1 already; you add one more, and your curve is a step early."),
         Twin("width written out", partial(_noam, how="width of the paper"),

@@ -30,6 +30,8 @@ def _average(checkpoints: list[Tensor], count: int, how: str = "right") -> Tenso
             return last.sum(0) / len(checkpoints)
         case "last":
             return checkpoints[-1]
+        case "one of them":
+            return last[0]
         case "median":
             return last.median(0).values
         case "number":
@@ -95,6 +97,8 @@ AVERAGING = Exercise(
         Twin("one checkpoint too many", partial(_average, how="one more"),
              "Your window holds one checkpoint more than was asked for. Count how many a slice from the end contains."),
         Twin("only the last one", partial(_average, how="last"), "That is the last checkpoint itself; nothing has been averaged."),
+        Twin("one checkpoint picked", partial(_average, how="one of them"),
+             "You return a single checkpoint, the first of the last ones. Average it with all that come after it."),
         Twin("median instead of mean", partial(_average, how="median"),
              "The median throws away all but the middle value of each weight. The mean uses every checkpoint."),
         Twin("everything becomes one number", partial(_average, how="number"),

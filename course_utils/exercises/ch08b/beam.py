@@ -62,14 +62,14 @@ def _by_hand(step, bos: int, eos: int, beam: int, max_new: int, alpha: float) ->
 def _beam(step, bos: int, eos: int, beam: int, max_new: int, alpha: float, how: str = "right") -> tuple[Tensor, Tensor]:
     tokens, sums = torch.tensor([[bos]]), torch.zeros(1)
     done: list[tuple[list[int], float]] = []
-    for _ in range(max_new - (how == "one less")):
+    for _ in range(max_new - (how == "one less") + (how == "one round more")):
         new = step(tokens)
         if how == "probabilities":
             new = new.exp()
         totals = (new if how == "last only" else sums[:, None] + new).clone()
         if how == "penalty early":
             totals = totals / _penalty(tokens.shape[1], alpha)
-        if how in ("ends take places", "first in the beam"):
+        if how in ("ends take places", "ends only", "first in the beam"):
             sums, flat = totals.flatten().topk(min(beam, totals.numel()))
             rows, token = flat // totals.shape[1], flat % totals.shape[1]
             for r, t, s in zip(rows.tolist(), token.tolist(), sums.tolist(), strict=True):
@@ -111,7 +111,7 @@ def _beam(step, bos: int, eos: int, beam: int, max_new: int, alpha: float, how: 
         done = [(ids[:ids.index(eos) + 1], s) for ids, s in running if eos in ids]
     if how == "unfinished too":
         done += running
-    done = done or running
+    done = done if how == "ends only" else done or running
     extra = {"bos counted": 1, "eos not counted": -1}.get(how, 0)
     if how == "penalty early":
         ids, total = max(done, key=lambda d: d[1])
@@ -136,6 +136,15 @@ def _reference(step, bos: int, eos: int, beam: int, max_new: int, alpha: float) 
     if beam < 1:
         raise ValueError(f"beam={beam} must be at least 1")
     return _beam(step, bos, eos, beam, max_new, alpha)
+
+
+def _followed(step, bos: int, eos: int, beam: int, max_new: int, alpha: float) -> tuple[Tensor, Tensor]:
+    """The best next token, one after the other, until one of them is the end."""
+    ids, total = [bos], torch.zeros(())
+    while ids[-1] != eos and len(ids) <= max_new:
+        value, token = step(torch.tensor([ids]))[0].max(0)
+        ids, total = [*ids, int(token)], total + value
+    return torch.tensor(ids[1:]), total / _penalty(len(ids) - 1, alpha)
 
 
 def _draw(seed: int) -> list[Case]:
@@ -183,8 +192,13 @@ BEAM = Exercise(
         Twin("probabilities added up", partial(_beam, how="probabilities"),
              "The step function already gives logarithms. Undoing them and adding probabilities ranks by nothing meaningful."),
         Twin("the beams never part", partial(_beam, how="each its own"),
-             "All your beams are the greedy sentence: each is extended by its own best token only, or the search starts with several "
-             "copies of one beginning. Start with a single one, and rank all extensions of all beginnings together."),
+             "All your beams are the greedy sentence: `beam` beginnings have to be left after every step, and different ones. Start with a "
+             "single one, and rank all extensions of all beginnings together."),
+        Twin("greedy decoding under another name", _followed,
+             "You follow the single best token until the end token comes, and `beam` plays no part. Keep several beginnings, and return a "
+             "finished one."),
+        Twin("one round too many", partial(_beam, how="one round more"),
+             "Your sentences may be one token too long: the end token counts among the max_new."),
         Twin("beginnings do not compete", partial(_beam, how="no competition"),
              "After the first step each beginning keeps one place to itself. Two extensions of one beginning may both be better than any "
              "of another: rank all of them together, in every step."),
@@ -197,6 +211,9 @@ BEAM = Exercise(
         Twin("ended sentences take places", partial(_beam, how="ends take places"),
              "Here endings go aside before the ranking, so that the beam always holds unfinished beginnings. Yours compete for the same "
              "places."),
+        Twin("endings fill the beam", partial(_beam, how="ends only"),
+             "Endings take places in your beam, and in the end there may be few beginnings left to go on, or none. Put endings aside, and "
+             "keep the `beam` best unfinished beginnings besides."),
         Twin("the end column stays open", partial(_beam, how="column open"),
              "Endings are put aside; they take no place in the beam. Yours are noted but still ranked, and push out a beginning that "
              "would have won later."),

@@ -60,6 +60,12 @@ def _stepwise(ids: Tensor, pieces: list[int], embedding: Tensor, table: Tensor, 
             hidden = torch.ones(n, m, dtype=torch.bool).triu(m - n + 1)
         scores = scores * math.sqrt(query.shape[-1]) if keep == "scale lost" else scores
         hidden = torch.ones(n, m, dtype=torch.bool).triu(m - n + 1) if mask in FILLS else hidden
+        if mask == "short":
+            hidden = torch.ones(n, m, dtype=torch.bool).triu(m - n)
+        if mask == "late":
+            outputs.append((scores.softmax(-1) * torch.ones(n, m, dtype=torch.bool).tril(m - n)) @ value)
+            seen += size
+            continue
         outputs.append(scores.masked_fill(hidden, FILLS.get(mask, -torch.inf)).softmax(-1) @ value)
         seen += size
     return torch.cat(outputs, 1)
@@ -137,6 +143,12 @@ BUG = Exercise(
              "The triangle starts at the first key of all, so that new tokens lose most of the cache. Shift it by what is cached."),
         Twin("a token hidden from itself", partial(_stepwise, mask="strict"),
              "The triangle includes the diagonal: every token may read its own key."),
+        Twin("nothing left for the first", partial(_stepwise, mask="short"),
+             "Your triangle hides each token from itself too, so nothing is left for the very first one, and a row of minus infinity gives "
+             "NaN."),
+        Twin("masked after the softmax", partial(_stepwise, mask="late"),
+             "You mask after the softmax: hidden keys still stand in its denominator, and what is left no longer sums to 1. Hide the "
+             "scores before."),
         Twin("mask for the first piece only", partial(_stepwise, mask="first only"),
              "The prompt is masked now. A later piece of several tokens has a future of its own to be hidden."),
         Twin("mask for later pieces only", partial(_stepwise, mask="later only"),

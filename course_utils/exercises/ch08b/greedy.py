@@ -39,7 +39,7 @@ def _greedy(step, start: Tensor, eos: int, pad: int, max_new: int, how: str = "r
     done = torch.zeros(len(start), dtype=torch.bool)
     if how == "given counts from the start":
         done = (start == eos).any(1)
-    for _ in range(max_new + {"one more": 1, "one less": -1, "given taken off": -width}.get(how, 0)):
+    for _ in range(max_new + {"one more": 1, "one less": -1, "given taken off": -width, "given count too": 1 - width}.get(how, 0)):
         scores = step(tokens[:, -1:] if how == "last" else tokens)
         if how == "left out" and not done.all():
             scores = scores.clone()
@@ -49,6 +49,8 @@ def _greedy(step, start: Tensor, eos: int, pad: int, max_new: int, how: str = "r
         token = scores.argmin(-1) if how == "smallest" else scores.argmax(-1)
         if how == "sampled":
             token = torch.multinomial(scores.softmax(-1), 1, generator=generator(int(tokens.sum())))[:, 0]
+        if how == "first row rules":
+            done = torch.zeros_like(done)
         if how == "eos fills":
             token = token.masked_fill(done, eos)
         elif how != "goes on":
@@ -57,6 +59,8 @@ def _greedy(step, start: Tensor, eos: int, pad: int, max_new: int, how: str = "r
         ended = (tokens == eos).any(1) if how == "given counts" else token == eos
         ended = ended | (token == pad) if how == "pad ends" else ended
         done = ended if how == "forgets" else done | ended
+        if how == "first row rules" and done[0]:
+            break
         if how == "first" and done.any() or how not in ("never stops", "first") and done.all():
             break
     output = tokens if how == "with start" else tokens[:, width:]
@@ -128,6 +132,10 @@ GREEDY = Exercise(
              "Rows that are given an end token count as ended before they have said anything. Only what the model writes can end a row."),
         Twin("ended rows not handed over", partial(_greedy, how="left out"),
              "You ask the model about the unfinished rows alone. Row i belongs to sentence i: without the others the rows get mixed up."),
+        Twin("given tokens count too", partial(_greedy, how="given count too"),
+             "With a longer beginning you write fewer tokens. `max_new` counts the new ones only, however many were given."),
+        Twin("first row decides for all", partial(_greedy, how="first row rules"),
+             "Your loop stops when the first row ends, and nobody is padded. A row that has ended gets padding until all have ended."),
         Twin("given tokens taken off max_new", partial(_greedy, how="given taken off"),
              "The tokens that were given do not count: as many as max_new come on top of them."),
         Twin("a proposed pad ends the row", partial(_greedy, how="pad ends"),

@@ -42,6 +42,8 @@ class Sum(nn.Module):
         match how:
             case "from one":
                 places = places + 1  # runs out of the table for an input as long as max_len, as a learner's does
+            case "by id":
+                places = ids % self.position.num_embeddings
             case "reversed":
                 places = places.flip(0)
             case "anew":
@@ -122,6 +124,8 @@ EMBEDDINGS = Exercise(
     reference=_module(), draw=_draw, fixed=_fixed, parts={"values": 2, "eps": 1, "refusal": 1},
     forbidden=("course_utils.models.bert.Embeddings.forward",),
     twins=(
+        Twin("position looked up by id", _module("by id"),
+             "You look up the position with the id of the token. Its row is the place of the token in the input, whichever token it is."),
         Twin("position left out", _module("no position"),
              "Nothing tells the model where a token stands: one of the three tables is unused."),
         Twin("segment left out", _module("no segment"), "Nothing tells the model which text a token belongs to: one table is unused."),

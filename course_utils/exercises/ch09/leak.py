@@ -62,6 +62,8 @@ LEAK = Exercise(
              "Neither its key nor its value is read, but who asks? The weights on all the others depend on the question."),
         Twin("residual and query forgotten", _but(0, 1),
              "Hiding a key closes one way of three. A token also travels beside the attention, and it asks."),
+        Twin("query and detour forgotten", _but(1, 3),
+             "The residual is not the only way. Who asks knows its own token, and in a second layer the neighbours have read it."),
         Twin("position taken for the token", _but(2),
              "Key and value hidden, nothing added, and the question knows the place only: follow each arrow into that state."),
         Twin("second layer like the first", _but(3),

@@ -26,6 +26,8 @@ def _oracle(hidden: Tensor, labels: Tensor, head: Callable) -> tuple[Tensor, Ten
 
 
 def _loss(hidden: Tensor, labels: Tensor, head: Callable, how: str = "right") -> tuple[Tensor, Tensor]:
+    if how == "first input":
+        hidden, labels = hidden[:1], labels[:1]
     chosen = labels != IGNORED
     match how:
         case "zero is ignored":
@@ -123,6 +125,8 @@ LOSS = Exercise(
     fixed=_fixed, parts={"values": 3, "nothing selected": 1}, outputs=("loss", "logits"),
     forbidden=("course_utils.models.bert.BertForPretraining.loss",),
     twins=(
+        _twin("first input only", "first input",
+              "Only the selected tokens of the first input arrive. Those of the whole batch are wanted."),
         _twin("every token goes through the head", "all rows",
               "You give the head every token. Pick the hidden states of the selected tokens first, and spare the rest the head."),
         _twin("picked behind the head", "picked afterwards",

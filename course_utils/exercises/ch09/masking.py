@@ -65,6 +65,8 @@ def _mask(ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: 
             labels = ids.masked_fill(selected, IGNORED)
         case "replace all":
             inputs = torch.where(~special & (fate >= 0.8) & (fate < 0.9), anything, ids.masked_fill(masked, mask_id))
+    if how == "replace special too":
+        inputs = torch.where((fate >= 0.8) & (fate < 0.9), anything, ids.masked_fill(masked, mask_id))
     return inputs, labels
 
 
@@ -142,6 +144,8 @@ MASKING = Exercise(
         _twin("ignored places have the label -1", "minus one",
               "The loss skips one particular negative number, and it is not minus one. The docstring names it."),
         _twin("labels at the wrong places", "unselected asked", "Your labels stand where nothing was selected, and nowhere else."),
+        _twin("replaced without being selected", "replace special too",
+              "You replace by a random token wherever the fate says so, even special tokens. A fate counts for selected tokens only."),
         _twin("unselected tokens replaced", "replace all",
               "A fate counts for selected tokens only; some of those you replace by random ones were never selected."),
         _twin("pads in place of [MASK]", "zero", "Hidden tokens get the id that the caller names; yours get the id 0."),

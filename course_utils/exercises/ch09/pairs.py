@@ -31,6 +31,8 @@ def _oracle(first: list[int], second: list[int] | None, max_len: int) -> tuple[T
 
 def _build(first: list[int], second: list[int] | None, max_len: int, how: str = "right") -> tuple[Tensor, Tensor]:
     texts = [list(text) for text in (first, second) if text is not None]
+    if how == "none is empty":
+        texts = [list(first), list(second or [])]
     if how == "empty is none" and not texts[-1]:
         texts = texts[:1]
     special = 1 + len(texts)
@@ -60,7 +62,7 @@ def _build(first: list[int], second: list[int] | None, max_len: int, how: str = 
         if how == "cls twice" and segment:
             ids, segments = [*ids, CLS], [*segments, 1]
         ids += text + closed
-        segments += [segment] * (len(text) + len(closed))
+        segments += [segment + (how == "texts from one")] * (len(text) + len(closed))
     if how == "sep belongs to the second" and len(texts) > 1:
         segments[len(texts[0]) + 1] = 1
     if how == "last sep is third" and len(texts) > 1:
@@ -107,6 +109,10 @@ PAIRS = Exercise(
     parts={"values": 2, "too long": 2, "refusal": 1}, outputs=("ids", "segments"),
     forbidden=("course_utils.text.wordpiece.WordPiece.encode",),
     twins=(
+        Twin("no second text closed too", partial(_build, how="none is empty"),
+             "Without a second text you still write its [SEP]. None means that there is no second text, and one text is closed once."),
+        Twin("texts counted from 1", partial(_build, how="texts from one"),
+             "You count the segments of the two texts from 1. They are counted from 0: the first text has the same segment as [CLS]."),
         Twin("first [SEP] in the second segment", partial(_build, how="sep belongs to the second"),
              "The separator closes the text before it and has that text's segment."),
         Twin("last [SEP] in the first segment", partial(_build, how="last sep is third"),

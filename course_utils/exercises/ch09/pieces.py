@@ -38,6 +38,8 @@ def _split(word: str, vocabulary: Collection[str], how: str = "right") -> list[s
         word = word.lower()
     if how == "long words" and len(word) > 20:
         return [UNKNOWN]
+    if how == "first in the list":
+        return _first_in_the_list(word, vocabulary)
     if how == "whole or letters":
         return [word] if word in vocabulary else _split(word, [p for p in vocabulary if len(p.removeprefix("##")) == 1])
     pieces: list[str] = []
@@ -49,7 +51,7 @@ def _split(word: str, vocabulary: Collection[str], how: str = "right") -> list[s
         ends = range(len(word), start, -1)
         if how == "shortest":
             ends = range(start + 1, len(word) + 1)
-        if how == "one short" and start:
+        if how == "one short" and start or how == "always one short":
             ends = range(len(word) - 1, start, -1)
         for end in ends:
             piece = mark + word[start:end]
@@ -84,6 +86,19 @@ def _split(word: str, vocabulary: Collection[str], how: str = "right") -> list[s
         return _anywhere(word, 0, len(word), vocabulary) or [UNKNOWN]
     if how == "fewest":
         return _fewest(word, vocabulary)
+    return pieces
+
+
+def _first_in_the_list(word: str, vocabulary: Collection[str]) -> list[str]:
+    pieces: list[str] = []
+    rest = word
+    while rest:
+        mark = "##" if pieces else ""
+        piece = next((p for p in vocabulary if len(p) > len(mark) and (mark + rest).startswith(p)), None)
+        if piece is None:
+            return [UNKNOWN]
+        pieces.append(piece)
+        rest = rest[len(piece) - len(mark):]
     return pieces
 
 
@@ -175,6 +190,10 @@ PIECES = Exercise(
     forbidden=("course_utils.text.wordpiece.split_word", "course_utils.text.wordpiece.WordPiece.word_ids",
                "course_utils.text.wordpiece.tokenize"),
     twins=(
+        Twin("whole rest never tried", partial(_split, how="always one short"),
+             "Your longest attempt stops one letter before the end of the word. The complete rest has to be tried first."),
+        Twin("first piece in the list", partial(_split, how="first in the list"),
+             "You take the first piece in the vocabulary's order that fits. Of all that fit, the longest is wanted."),
         Twin("the shortest piece first", partial(_split, how="shortest"),
              "You stop at the first end that works, counted from the beginning. Begin with the whole rest of the word and shorten it."),
         Twin("pieces inside without a mark", partial(_split, how="no mark"),
@@ -206,8 +225,9 @@ PIECES = Exercise(
              "You look for the best split of all. WordPiece is greedy: it takes the longest piece and never comes back."),
         Twin("only the first piece", partial(_split, how="first only"),
              "The loop stops after one piece: go on where the last piece ended."),
-        Twin("longest ending missed by one", partial(_split, how="one short"),
-             "Behind the first piece the complete rest of the word is never tried: the longest possible ending comes first."),
+        Twin("whole words only", partial(_split, how="one short"),
+             "Only words that stand in the vocabulary as a whole come out. Either you never cut the others, or behind the first piece you "
+             "never try the complete rest of the word."),
         Twin("whole word or single letters", partial(_split, how="whole or letters"),
              "You use pieces of one letter as soon as the word is not in the vocabulary. Everything in between is what the vocabulary is "
              "for."),

@@ -50,6 +50,15 @@ WEIGHTS = Exercise(
     twins=(
         Twin("biases of the output layers forgotten", _changed(-2, -9, -2, -2, -2),
              "A linear layer has a bias for each of its outputs, here for each label."),
+        Twin("two biases forgotten", _changed(-2, 0, 0, 0, 0), "You are 2 short: a linear layer has a bias for each class."),
+        Twin("one bias for two classes", _changed(-1, 0, 0, 0, 0),
+             "You are 1 short: the layer has a bias for each of its two classes, not one for both."),
+        Twin("nine biases forgotten", _changed(0, -9, 0, 0, 0), "You are 9 short: a linear layer has a bias for each tag."),
+        Twin("a class for every position", _changed(0, 0, 2 * 512 * (D + 1) - PAIR, 0, 0),
+             "You gave the layer an output for each of 512 positions. Every token gets two scores from the same layer, as start and as "
+             "end."),
+        Twin("pooler left out of the whole", _changed(0, 0, 0, -POOLER, 0),
+             "You are 768 · 769 short: the pooler is a linear layer too, with its bias."),
         Twin("start and end without biases", _changed(0, 0, -2, 0, 0),
              "The paper draws two vectors. In code they are the two rows of one linear layer, and it has a bias for each."),
         Twin("one output for two classes", _changed(-D - 1, 0, 0, -D - 1, -D - 1),
@@ -102,7 +111,7 @@ class Head(nn.Module):
     def __init__(self, d_model: int, num_labels: int, dropout: float, how: frozenset[str] = frozenset()):
         super().__init__()
         self.pooler, self.output = nn.Linear(d_model, d_model), nn.Linear(d_model, num_labels)
-        self.rate, self.how = dropout, how
+        self.rate, self.how = 0.1 if "a tenth" in how else dropout, how
 
     def _drop(self, x: Tensor, place: str) -> Tensor:
         chosen = next(iter(self.how & {"before", "after", "never"}), "between")
@@ -114,7 +123,8 @@ class Head(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         how = self.how
-        x = (hidden[:, -1] if "last" in how else hidden[:, 1] if "second" in how else hidden.mean(1) if "mean" in how
+        x = (hidden[0] if "sentence" in how else
+             hidden[:, -1] if "last" in how else hidden[:, 1] if "second" in how else hidden.mean(1) if "mean" in how
              else hidden.amax(1) if "max" in how else hidden if "all" in how else hidden[:, 0])
         x = self._drop(x, "before")
         x = x if "no pooler" in how else self.pooler(x)
@@ -186,6 +196,11 @@ CLASSIFIER = Exercise(
         Twin("sigmoid at the end", _module("sigmoid at the end"), "Plain scores are asked for; no function squashes them."),
         Twin("a label instead of scores", _module("label"),
              "You choose the best label already. The loss needs a score for every label, and a choice has no gradient."),
+        Twin("first sentence for first token", _module("sentence"),
+             "You read the first sentence of the batch with all its tokens. Wanted is the first token of every sentence: the batch is "
+             "axis 0, the tokens are axis 1."),
+        Twin("dropout of a tenth always", _module("a tenth"),
+             "A tenth is dropped, whatever the caller asks for. The rate is an argument; use it."),
         Twin("the second token is read", _module("second"), "Counting starts at 0: the class token is the very first one."),
         Twin("mean of all tokens", _module("mean"), "This head reads one token, the first, and not the mean of them all."),
         Twin("largest of all tokens", _module("max"), "This head reads one token; nothing is taken over the sentence."),

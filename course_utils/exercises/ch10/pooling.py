@@ -40,6 +40,8 @@ def _pool(hidden: Tensor, mask: Tensor, how: str = "right") -> Tensor:
             count = weight.sum(1) + 1
         case "whole batch":
             count = weight.sum().clamp_min(1)
+        case "over sentences":
+            return (hidden * weight).sum(0) / weight.sum(0).clamp_min(1)
         case "class token":
             return hidden[:, 0] * mask.any(1, keepdim=True)
         case "last token":
@@ -93,6 +95,8 @@ POOL = Exercise(
     signature="mean_pool(hidden, mask) -> (batch, d_model)", oracle=_oracle, reference=_pool, draw=_draw, fixed=_fixed,
     parts={"values": 1, "padding": 1, "empty sentence": 1}, forbidden=("course_utils.models.bert.mean_pool",),
     twins=(
+        Twin("sentences averaged", partial(_pool, how="over sentences"),
+             "You average over the sentences, place by place. It is the axis of the tokens that must go."),
         Twin("padding counts as well", partial(_pool, how="all"), "Pads have hidden states too, and yours enter the mean. Leave them out."),
         Twin("divided by the padded length", partial(_pool, how="by length"),
              "The pads are out of the sum, and the count is that of a long sentence: each sentence has a count of its own."),

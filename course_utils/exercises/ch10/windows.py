@@ -49,7 +49,7 @@ def _windows(passage: Tensor, room: int, stride: int, answer: list[int], how: st
             return _windows(passage, room, stride, answer)[0], starts + 1, _windows(passage, room, stride, answer)[2]
     places = starts[:, None] + torch.arange(room)  # (window, place)
     inside = places < n
-    rows = torch.where(inside, passage[places.clamp_max(n - 1)], -1 if how == "padded -1" else 0)
+    rows = torch.where(inside, passage[places.clamp_max(n - 1)], {"padded -1": -1, "padded -100": -100}.get(how, 0))
     if how == "edge repeated":
         rows = passage[places.clamp_max(n - 1)]
     if how == "pads in front":
@@ -136,6 +136,8 @@ WINDOWS = Exercise(
         Twin("order turned round", partial(_windows, how="ends"), "The windows come from the last to the first in yours."),
         Twin("padded with the wrong number", partial(_windows, how="padded -1"),
              "Padding has the id 0 here, as everywhere in this chapter."),
+        Twin("padded with -100", partial(_windows, how="padded -100"),
+             "A pad is a token, and its id is 0 here. The number -100 marks labels that the loss passes over."),
         Twin("last piece repeated", partial(_windows, how="edge repeated"), "Behind the passage comes padding, not its last piece again."),
         Twin("places counted in the passage", partial(_windows, how="absolute"),
              "The model sees a window and counts its places from 0. Take off where the window starts."),

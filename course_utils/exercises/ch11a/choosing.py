@@ -34,6 +34,8 @@ def _choose(logits: Tensor, temperature: float = 1.0, top_k: int | None = None, 
     vocab = logits.shape[-1]
     if temperature == 0:
         p = torch.nn.functional.one_hot(logits.argmax(-1), vocab).float()
+        if how in ("sorted but for 0", "gathered"):
+            return p
         if how == "nothing by nothing":
             return torch.full_like(logits, torch.nan)
         p = p.sort(-1, descending=True).values if how == "all sorted" else p
@@ -67,6 +69,10 @@ def _choose(logits: Tensor, temperature: float = 1.0, top_k: int | None = None, 
         match how:
             case "before or at":
                 drop = before > top_p
+            case "crossing never kept":
+                drop = ordered.cumsum(-1) > top_p if top_p < 1 else drop
+            case "first row decides":
+                drop = drop[:1].expand_as(drop) if top_p < 1 else drop
             case "below only":
                 drop = ordered.cumsum(-1) >= top_p
             case "min-p":
@@ -88,7 +94,9 @@ def _choose(logits: Tensor, temperature: float = 1.0, top_k: int | None = None, 
             p = p / p.sum(-1, keepdim=True)
     if how == "late":
         p = (p.log() / temperature).softmax(-1)
-    if how == "all sorted":
+    if how == "gathered":
+        return p.sort(-1, descending=True).values.gather(-1, raw.sort(-1, descending=True).indices)
+    if how in ("all sorted", "sorted but for 0"):
         return p.sort(-1, descending=True).values
     return p.log() if how == "logarithms" else p
 
@@ -141,6 +149,14 @@ CHOOSING = Exercise(
     reference=_reference, draw=_draw, fixed=_fixed, forbidden=("course_utils.training.sampling.next_distribution",),
     parts={"temperature": 1, "top-k": 1, "top-p": 2, "all together": 1, "refusal": 1},
     twins=(
+        Twin("token that reaches the share lost", partial(_choose, how="crossing never kept"),
+             "The token with which the sum reaches top_p stays. You drop it, so less than the share is kept, and sometimes nothing."),
+        Twin("sorted, except at temperature 0", partial(_choose, how="sorted but for 0"),
+             "Your probabilities are the right ones, from the largest to the smallest. Each belongs at the place of its token."),
+        Twin("put back at wrong places", partial(_choose, how="gathered"),
+             "The probabilities are right and go to the wrong tokens. A sort says from where each value came: it has to go back there."),
+        Twin("top-p of the first row for all", partial(_choose, how="first row decides"),
+             "Every row keeps as many tokens as the first one does. Each row has a sum of its own."),
         Twin("multiplied by the temperature", partial(_choose, how="multiplied"),
              "A high temperature should flatten the distribution; yours sharpens it."),
         Twin("temperature ignored", partial(_choose, how="ignored"), "Your result is the same at every temperature but zero."),

@@ -63,6 +63,8 @@ def _apply(word: str, merges: list[str], how: str = "right") -> list[str]:
                 pair = max(present, key=lambda p: len(p[0] + p[1]))
             case "learned anew":
                 pair = max(present, key=lambda p: (present.count(p), -ranks[p]))
+            case "most frequent":
+                pair = max(present, key=present.count)
             case "sorted":
                 pair = min(present)
             case _:
@@ -112,6 +114,8 @@ APPLY = Exercise(
     signature="apply_merges(word, merges) -> list of strings", oracle=_oracle_apply, reference=_apply, draw=_draw_apply, fixed=_fixed_apply,
     parts={"values": 3, "edges": 2}, forbidden=("course_utils.text.bpe.ByteBPE.encode", "course_utils.text.bpe.ByteBPE._word"),
     twins=(
+        Twin("most frequent pair of the word", partial(_apply, how="most frequent"),
+             "You join the pair that this word holds most often. Of the known pairs the one that was learned first has its turn."),
         Twin("longest piece first", partial(_apply, how="longest"),
              "You cut the longest known piece off the front, as WordPiece does. Here the order of the merges decides."),
         Twin("longest piece from the end", partial(_apply, how="longest behind"),

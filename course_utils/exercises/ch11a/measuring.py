@@ -26,6 +26,23 @@ def _oracle(logits_of: Callable, ids: Tensor, size: int, stride: int, characters
     return bits / characters
 
 
+def _in_shared_memory(targets: Tensor, known: Tensor, stride: int) -> Tensor:
+    """The windows as views of one row: what is crossed out in one of them is crossed out in all."""
+    size = targets.shape[1]
+    row = targets.new_full((stride * (len(targets) - 1) + size,), IGNORED)
+    for number, window in enumerate(targets):
+        row[number * stride:number * stride + size] = window
+    views = row.unfold(0, size, stride)
+    for number in range(len(views)):
+        views[number][known[number]] = IGNORED
+    return views.clone()
+
+
+def _first_alone(logits_of: Callable, ids: Tensor, size: int, stride: int, characters: int) -> float:
+    logits = logits_of(ids[None, :size])[0]
+    return F.cross_entropy(logits[:-1], ids[1:size]).item() / math.log(2)
+
+
 def _bits(logits_of: Callable, ids: Tensor, size: int, stride: int, characters: int, how: str = "right") -> float:
     forms = {"side by side": "no stride", "last dropped": "drop last", "itself": "not shifted", "inside": "no target across"}
     if how == "every token":
@@ -56,7 +73,7 @@ def _bits(logits_of: Callable, ids: Tensor, size: int, stride: int, characters: 
     if how == "from the end":  # as many of the last places as a stride has, also where the last window is short
         for row, length in enumerate((targets != IGNORED).sum(1).tolist()):
             known[row] = torch.arange(size) < (0 if row == 0 else max(0, length - stride))
-    targets = targets.masked_fill(known, IGNORED)
+    targets = _in_shared_memory(targets, known, stride) if how == "shared memory" else targets.masked_fill(known, IGNORED)
     real = targets != IGNORED
     if how == "filling scored":
         real, targets = ~known, targets.clamp_min(0)
@@ -77,6 +94,8 @@ def _bits(logits_of: Callable, ids: Tensor, size: int, stride: int, characters: 
             return total.item() * math.log(2) / characters
         case "decimal":
             return total.item() / math.log(10) / characters
+        case "decimal of 2":
+            return total.item() / math.log10(2) / characters
         case "sum":
             return bits
         case "mean":
@@ -119,6 +138,12 @@ BITS = Exercise(
     signature="bits_per_character(logits_of, ids, size, stride, characters) -> number", oracle=_oracle, reference=_bits, draw=_draw,
     fixed=_fixed, parts={"side by side": 1, "a short window": 1, "overlapping": 2, "edges": 1},
     twins=(
+        Twin("windows in one memory", partial(_bits, how="shared memory"),
+             "Your windows are views of one memory: what you cross out in one of them is lost for others too. Make a copy first."),
+        Twin("divided by a decimal logarithm", partial(_bits, how="decimal of 2"),
+             "The loss holds natural logarithms, and you divide by the decimal logarithm of 2. Both have to be of the same kind."),
+        Twin("one window, bits a token", _first_alone,
+             "You score the first window alone, as a mean over its tokens. Add up the bits of all windows, and divide by the characters."),
         Twin("nats instead of bits", partial(_bits, how="nats"), "A loss is in nats. A bit is smaller: how many nats does one bit hold?"),
         Twin("multiplied by the logarithm of 2", partial(_bits, how="factor"),
              "A bit is less than a nat, so the same surprise counts more bits than nats. Yours counts fewer."),

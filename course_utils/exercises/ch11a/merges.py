@@ -93,6 +93,8 @@ def _learn(words: Words, count: int, how: str = "right") -> list[str]:
                 pair = min(pairs, key=lambda p: (-pairs[p], -len(p[0] + p[1]), p))
             case _:
                 pair = min(pairs, key=lambda p: (-pairs[p], p))
+        if how == "twice at least" and pairs[pair] < 2:
+            break
         found.append(" ".join(pair))
         touched = [max(words, key=words.get)] if how == "top word" else list(parts)
         for word in touched:
@@ -143,6 +145,8 @@ LEARN = Exercise(
     fixed=_fixed_learn, parts={"values": 2, "ties and repeats": 2, "edges": 1, "refusal": 1},
     forbidden=("course_utils.text.merging.Merger", "course_utils.text.bpe.ByteBPE.train"),
     twins=(
+        Twin("stops at pairs that occur once", partial(_learn, how="twice at least"),
+             "You stop when no pair occurs twice. Go on until `count` merges are learned or no pair is left."),
         Twin("each word counted once", partial(_learn, how="types"),
              "A pair counts as often as its word occurs in the text, and the dictionary says how often that is."),
         Twin("ties go to the last", partial(_learn, how="last tie"),

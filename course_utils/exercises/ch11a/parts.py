@@ -46,7 +46,8 @@ def _logits(ids: Tensor, token: Tensor, position: Tensor, blocks: list[Callable]
         return F.layer_norm(x, (d,), weight, bias)
 
     places = {"no positions": 0 * position[:n], "one position": position[:1], "from 1": position.roll(-1, 0)[:n],
-              "last places": position[-n:], "position of the id": position[ids % len(position)]}.get(how, position[:n])
+              "last places": position[-n:], "position of the id": position[ids % len(position)],
+              "id clamped": position[ids.clamp(max=len(position) - 1)]}.get(how, position[:n])
     words = token[ids]
     if how == "root d":
         words = words * d**0.5
@@ -119,6 +120,8 @@ PARTS = Exercise(
     signature="gpt_logits(ids, token, position, blocks, weight, bias) -> (batch, n, vocab)", oracle=_oracle, reference=_reference,
     draw=_draw, fixed=_fixed, parts={"values": 3, "edges": 1, "refusal": 1},
     twins=(
+        Twin("id cut down to a position", partial(_logits, how="id clamped"),
+             "You look up the position with the id of the token. Row t needs position t, whichever token stands there."),
         Twin("no positions", partial(_logits, how="no positions"), "Nothing tells your model where a token stands: the table of "
              "positions is not used."),
         Twin("the same position everywhere", partial(_logits, how="one position"),

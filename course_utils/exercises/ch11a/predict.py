@@ -49,6 +49,8 @@ PREDICT = Exercise(
         Twin("words counted", _with((0, 2)), "Words are what merges may grow into. Without any merge the bytes stay alone."),
         Twin("one target a window taken away", _with((1, 1008)),
              "Row t has the token after it as its target, and so has the last row: the window is cut one token longer."),
+        Twin("tokens of the cut counted", _with((1, 16 * 65)),
+             "A window is cut one token longer than its inputs, so that the last row has a target too. There is one target a row."),
         Twin("windows counted", _with((1, 16)), "Each window has as many targets as rows, not one."),
         Twin("one window's rows", _with((1, 64)), "That is what one window gives. The batch holds sixteen of them."),
         Twin("one target in all", _with((2, 1)), "Each window of the batch has a last row of its own."),

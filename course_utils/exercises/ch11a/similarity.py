@@ -38,6 +38,8 @@ def _similar(read: Callable, a: Tensor, b: Tensor, start: int, delimiter: int, e
                 parts = parts[:4]
             case "exchanged":
                 parts = [one(start), x, one(extract), y, one(delimiter)]
+            case "start last":
+                parts = [one(extract), x, one(delimiter), y, one(start)]
             case "delimiter behind":
                 parts = [one(start), x, one(delimiter), y, one(delimiter), one(extract)]
             case "start again":
@@ -47,8 +49,11 @@ def _similar(read: Callable, a: Tensor, b: Tensor, start: int, delimiter: int, e
             case "read apart":
                 return read(torch.cat([one(start), x, one(extract)], 1))[:, -1]
         hidden = read(torch.cat(parts, 1))
-        at = {"first": 0, "delimiter's": x.shape[1] + 1}.get(how, -1)
+        at = {"first": 0, "delimiter's": x.shape[1] + 1, "twice the first": 2 * a.shape[1] + 2}.get(how, -1)
         return hidden.mean(1) if how == "mean" else hidden.amax(1) if how == "max" else hidden[:, at]
+
+    if how == "bare texts":
+        return (read(a)[:, -1] * read(b)[:, -1]) @ weight.T + bias
 
     with torch.set_grad_enabled(how != "no gradients"):
         there, back = vector(a, b), vector(b, a)
@@ -103,6 +108,12 @@ SIMILARITY = Exercise(
     signature="similarity(read, a, b, start, delimiter, extract, weight, bias) -> (batch, classes)", oracle=_oracle, reference=_similar,
     draw=_draw, fixed=_fixed, parts={"values": 3, "edges": 1},
     twins=(
+        Twin("start and extract exchanged", partial(_similar, how="start last"),
+             "The row begins with the extract token and ends with the start token. It should be the other way round."),
+        Twin("equally long texts assumed", partial(_similar, how="twice the first"),
+             "You reckon the place of the extract token as if both texts were equally long. It is the last one of the row."),
+        Twin("texts read alone and multiplied", partial(_similar, how="bare texts"),
+             "You read each text alone and multiply. Read both in one row with the special tokens, in either order, and add up."),
         Twin("one order only", partial(_similar, how="one order"),
              "The reader sees the second text in the light of the first. Similarity has no first: read the pair the other way round too."),
         Twin("only the other order", partial(_similar, how="other order"), "Only the second text followed by the first is read; both "

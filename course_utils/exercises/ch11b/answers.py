@@ -25,7 +25,9 @@ def _answer(logits: Tensor, ids: Tensor, prompts: Tensor, lengths: Tensor, shift
             form: str = "sum") -> Tensor:
     n = ids.shape[1]
     log_p = {"raw": logits, "small number": (logits.softmax(-1) + 1e-9).log(),
-             "axis": logits.log_softmax(1), "sigmoid": torch.sigmoid(logits).log()}.get(form, logits.log_softmax(-1))
+             "axis": logits.log_softmax(1),
+             "axis, last left out": torch.cat([logits[:, :-1].log_softmax(1), logits[:, -1:]], 1),
+             "sigmoid": torch.sigmoid(logits).log()}.get(form, logits.log_softmax(-1))
     given, wanted, place = log_p[:, :-1], ids[:, 1:], torch.arange(1, n)
     if shift == "none":
         given, wanted, place = log_p, ids, torch.arange(n)
@@ -40,6 +42,8 @@ def _answer(logits: Tensor, ids: Tensor, prompts: Tensor, lengths: Tensor, shift
             start = start - 1
         case "one late":
             start = start + 1
+        case "not moved":
+            start, end = start + 1, end + 1
         case "padding":
             end = torch.full_like(end, n)
         case "one more":
@@ -99,6 +103,11 @@ ANSWER = Exercise(
     signature="answer_log_prob(logits, ids, prompts, lengths) -> (batch,)", oracle=_oracle, reference=_answer, draw=_draw, fixed=_fixed,
     parts={"one prompt length": 2, "ragged": 2},
     twins=(
+        Twin("places not moved with the ids", partial(_answer, places="not moved"),
+             "Your ids are moved by one and your places are not: column t is about the token after it. The whole window lies one token too "
+             "late."),
+        Twin("softmax over the places", partial(_answer, form="axis, last left out"),
+             "Your probabilities sum to 1 over the places of the text. At each place they have to sum to 1 over the vocabulary."),
         Twin("prompt counted", partial(_answer, places="everything"),
              "You add up the whole text. The prompt is given; its probability is no merit of the answer."),
         Twin("prompt instead of answer", partial(_answer, places="prompt"),

@@ -89,7 +89,14 @@ def _distinct(texts: list[str], n: int, threshold: float, how: str = "right") ->
     kept = kept[::-1] if how == "last kept" else kept
     if how == "dropped ones":
         kept = [i for i in range(len(texts)) if i not in kept]
-    return [texts[i] for i in kept]
+    return [texts[i].lower() if how == "small letters" else texts[i] for i in kept]
+
+
+def _removed_on_the_way(texts: list[str], n: int, threshold: float) -> list[str]:
+    for i, text in enumerate(texts):
+        if any(len(_distinct([other, text], n, threshold)) == 1 for other in texts[:i]):
+            texts.remove(text)
+    return texts
 
 
 def _reference(texts: list[str], n: int, threshold: float) -> list[str]:
@@ -155,6 +162,11 @@ DUPLICATES = Exercise(
     parts={"values": 2, "edges": 2, "refusal": 1},
     forbidden=("course_utils.text.duplicates.shingles", "course_utils.text.duplicates.similar_pairs"),
     twins=(
+        Twin("texts in small letters", partial(_distinct, how="small letters"),
+             "The choice is right, but the texts come back in small letters. Those serve the comparison; return each text as it came."),
+        Twin("removed from the list walked through", _removed_on_the_way,
+             "You take texts out of the list that you are walking through. The next one slips into the gap and is passed over: build a new "
+             "list."),
         Twin("the threshold itself is kept", partial(_distinct, how="strictly more"),
              "A similarity equal to the threshold is enough to drop a text; yours asks for more."),
         Twin("cut at single blanks", partial(_distinct, how="single blanks"),

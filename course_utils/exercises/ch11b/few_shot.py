@@ -33,6 +33,8 @@ def _few(examples: Pairs, between: int, behind: int, last_only: bool = False, ro
          ends: str = "right") -> tuple[Tensor, Tensor]:
     ids: list[int] = []
     real: list[bool] = []
+    if row == "last alone" and last_only:
+        examples = examples[-1:]
     if row == "backwards":
         examples = examples[::-1]
     for k, (question, answer) in enumerate(examples):
@@ -112,6 +114,8 @@ FEW_SHOT = Exercise(
     signature="few_shot(examples, between, behind, last_only=False) -> inputs, targets", oracle=_oracle, reference=_reference,
     draw=_draw, fixed=_fixed, parts={"all answers": 2, "last answer": 2, "refusal": 1}, outputs=("inputs", "targets"),
     twins=(
+        Twin("earlier examples thrown away", partial(_few, row="last alone"),
+             "With `last_only` you drop the earlier examples. They are still read; only their answers are no targets."),
         Twin("each token predicts itself", partial(_few, ends="not shifted"),
              "The target of a place is the token after it. Yours is the token that the model has just read."),
         Twin("last token stays an input", partial(_few, ends="rolled"),

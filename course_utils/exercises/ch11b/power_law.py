@@ -25,6 +25,8 @@ def _fit(sizes: Tensor, losses: Tensor, how: str = "right") -> tuple[Tensor, Ten
     match how:
         case "ten":
             x, y = a.log10(), b.log10()
+        case "no logarithms":
+            x, y = a, b
         case "half":
             y = b
         case "other half":
@@ -60,6 +62,8 @@ def _fit(sizes: Tensor, losses: Tensor, how: str = "right") -> tuple[Tensor, Ten
         r2 = 1 - (1 - r2) * (len(x) - 1) / (len(x) - 2)
     if how == "root":
         r2 = r2.sqrt()
+    if how == "two divisors":
+        r2 = 1 - (y - start - slope * x).square().mean() / y.var()
     if how == "unexplained":
         r2 = 1 - r2
     scale = 10**start if how == "ten" else start if how in ("not undone", "half") else start.exp()
@@ -116,6 +120,11 @@ POWER_LAW = Exercise(
     signature="fit_power_law(sizes, losses) -> scale, exponent, r2", oracle=_oracle, reference=_reference, draw=_draw, fixed=_fixed,
     parts={"values": 3, "edges": 1}, outputs=("scale", "exponent", "r2"), rtol=1e-3, atol=1e-4,
     twins=(
+        Twin("line through the numbers themselves", partial(_fit, how="no logarithms"),
+             "You fit a line to sizes and losses as they are. A power law is a straight line only between their logarithms."),
+        Twin("two divisors in r2", partial(_fit, how="two divisors"),
+             "Above the line you divide by the number of points, below by one fewer, as PyTorch's variance does. Use the same divisor for "
+             "both."),
         Twin("sign of the exponent", partial(_fit, how="sign"),
              "The slope of the line is negative when the loss falls. The exponent is defined with a minus sign in front of it."),
         Twin("scale still a logarithm", partial(_fit, how="not undone"),

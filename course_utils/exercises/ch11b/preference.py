@@ -46,7 +46,9 @@ def _dpo(policy_chosen: Tensor, policy_rejected: Tensor, reference_chosen: Tenso
         case "detached":
             down = down.detach()
     difference = up - down
-    z = {"no beta": difference, "divided": difference / beta, "twice": beta**2 * difference}.get(loss, beta * difference)
+    z = {"no beta": difference, "divided": difference / beta, "twice": beta**2 * difference,
+         "clamped": (beta * difference).clamp(-50, 50), "to the reference": beta * (policy_chosen - policy_rejected)}.get(
+             loss, beta * difference)
     each = -F.logsigmoid(z)
     match loss:
         case "outside":
@@ -61,6 +63,8 @@ def _dpo(policy_chosen: Tensor, policy_rejected: Tensor, reference_chosen: Tenso
             each = (difference - 1 / (2 * beta)) ** 2
         case "hinge":
             each = torch.relu(1 - z)
+        case "to the reference":
+            each = (beta * difference) ** 2
         case "squared":
             each = (z - 1) ** 2
         case "base 2":
@@ -107,6 +111,12 @@ PREFERRING = Exercise(
     oracle=_oracle, reference=_reference, draw=_draw, fixed=_fixed, parts={"values": 3, "edges": 1, "refusal": 1},
     outputs=("loss", "margins"), forbidden=("course_utils.experiments.ch11b_preference.dpo_loss",),
     twins=(
+        Twin("margins cut off at 50", partial(_dpo, loss="clamped"),
+             "You cut large margins off, so that neither their loss nor their gradient is right. A log-sigmoid taken in one step stays "
+             "finite for any margin."),
+        Twin("squared distance to the reference", partial(_dpo, loss="to the reference"),
+             "A squared distance pulls the policy back to the reference and prefers neither text. The margin is a gain over the reference, "
+             "and a sigmoid turns it into a probability."),
         Twin("reference left out", partial(_dpo, gain="no reference"),
              "Nothing holds your policy near the reference: a text that was probable before gets credit for it. Only the change counts."),
         Twin("reference added", partial(_dpo, gain="added"),

@@ -75,6 +75,8 @@ def _route(logits: Tensor, active: int, axis: int = 1, normal: str = "chosen", b
             return weights, tokens * (share * mean).sum()
         case "sums":
             return weights, experts * (mask.sum(0) * p.sum(0)).sum()
+        case "summed":
+            return weights, experts * (share * p.sum(0)).sum()
         case "active factor":
             return weights, active * (share * mean).sum()
         case "deviation":
@@ -126,6 +128,8 @@ ROUTER = Exercise(
     fixed=_fixed, parts={"one expert": 2, "two or more": 2, "refusal": 1}, outputs=("weights", "balance"),
     raw=_sorted_ties, compared="of equal experts any are right",
     twins=(
+        Twin("probabilities added up", partial(_route, balance="summed"),
+             "You add up each expert's probabilities over the tokens, so the balance grows with the batch. Their mean is wanted."),
         Twin("still the handed-out bugs", partial(_route, **STUB),
              "Sum the weights of one token, and the probabilities of one token. Then ask which part of the loss an optimiser could lower.",
              untouched=True),

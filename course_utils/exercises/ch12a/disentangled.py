@@ -81,6 +81,8 @@ def _scores(query: Tensor, key: Tensor, far_query: Tensor, far_key: Tensor, larg
         case "contents exchanged":
             to_place = (key[:, None] * far_key[index]).sum(-1)
             from_place = (query[:, :, None] * far_query[back]).sum(-1)
+        case "content alone scaled":
+            return content / math.sqrt(3 * d) + to_place + from_place
         case "first term alone scaled":
             return content / math.sqrt(d) + to_place + from_place
         case "transposed":
@@ -113,6 +115,8 @@ SCORES = Exercise(
                                            "far_key": torch.tensor([[0.0, 5.0], [1.0, 1.0]]), "largest": 1}, part="far",
                         gradients=("query", "key"), shape="(batch, n, n)")],
     twins=(
+        Twin("content alone divided", partial(_scores, how="content alone scaled"),
+             "You divide the content term alone. The root divides the sum of all three."),
         Twin("third distance as in the released code", partial(_scores, how="as released"),
              "In the third term you look up the distance from i to j. There the key asks about the query, so the distance is seen from j. "
              "(The authors' code has it your way; the paper's formula does not.)"),

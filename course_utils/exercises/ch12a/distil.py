@@ -36,6 +36,8 @@ def _loss(student: Tensor, teacher: Tensor, labels: Tensor, temperature: float, 
     match how:
         case "cross-entropy":
             soft = -(p.exp() * q).sum(-1).mean()
+        case "small number":
+            soft = (p.exp() * torch.log((p.exp() + 1e-9) / (q.exp() + 1e-9))).sum(-1).mean()
         case "entries":
             soft = (p.exp() * (p - q)).mean()
         case "sum":
@@ -108,6 +110,9 @@ DISTIL = Exercise(
                               "labels": torch.tensor([0]), "temperature": 2.0, "share": 0.0}, part="edges", gradients=("student",),
              shape="()")],
     twins=(
+        Twin("a small number in the logarithms", partial(_loss, how="small number"),
+             "What you add inside the logarithms puts a limit to the loss, some twenty nats a token. A log-softmax takes both steps at "
+             "once and needs nothing added."),
         Twin("no factor for the temperature", partial(_loss, how="no factor"),
              "At a high temperature the gradient of the soft part shrinks, and the labels take over. A factor keeps its size."),
         Twin("temperature 2 for all", partial(_loss, how="always 2"),

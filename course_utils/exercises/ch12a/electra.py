@@ -35,6 +35,9 @@ def _loss(logits: Tensor, original: Tensor, spoiled: Tensor, chosen: Tensor, mas
         case "small number":
             p = logits.sigmoid()
             losses = -(labels * (p + 1e-6).log() + (1 - labels) * (1 - p + 1e-6).log())
+        case "tiny number":
+            p = logits.sigmoid()
+            losses = -(labels * (p + 1e-9).log() + (1 - labels) * (1 - p + 1e-9).log())
         case "squared":
             losses = (logits.sigmoid() - labels) ** 2
         case "balanced":  # both answers get the same weight, however rare one of them is
@@ -95,6 +98,9 @@ BUG = Exercise(
         "chosen": torch.tensor([[False, True, False]]), "mask": torch.tensor([[True, True, True]])}, part="edges", gradients=("logits",),
         shape="()")],
     twins=(
+        Twin("a tiny number in the logarithm", partial(_loss, how="tiny number"),
+             "What you add inside the logarithm puts a limit to the loss, some twenty nats, however wrong the answer. Computed from the "
+             "logits themselves it has no limit."),
         Twin("still the handed-out bugs", partial(_loss, label="chosen", where="chosen", squash=True),
              "Write down one sentence with one chosen token that came back unchanged. What should its label be, and which tokens count?",
              untouched=True),

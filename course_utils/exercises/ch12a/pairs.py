@@ -51,6 +51,8 @@ def _pair(first: Tensor, second: Tensor, languages: list[int], bound: int, how: 
     match how:
         case "positions go on":
             positions = list(range(len(ids)))
+        case "first length for both":
+            positions, marks = [*range(len(left))] * 2, [a] * len(left) + [b] * len(left)
         case "from one":
             positions = [p + 1 for p in positions]
         case "bounds stand nowhere":
@@ -104,6 +106,8 @@ PAIR = Exercise(
     signature="translation_pair(first, second, languages, bound) -> ids, positions, languages", oracle=_oracle, reference=_reference,
     draw=_draw, fixed=_fixed, parts={"values": 2, "refusal": 1}, outputs=("ids", "positions", "languages"),
     twins=(
+        Twin("length of the first for both", partial(_pair, how="first length for both"),
+             "You use the length of the first sentence for both. The second has a length of its own."),
         Twin("positions go on", partial(_pair, how="positions go on"),
              "Your positions run on through the second sentence, as in BERT. In XLM each of the two sentences begins anew."),
         Twin("positions from one", partial(_pair, how="from one"), "Positions count from 0: the bound that opens a sentence stands there."),

@@ -33,9 +33,27 @@ def _in_place(ids: list[int], spans: list[list[int]], sentinels: list[int]) -> P
     return source, [*target, sentinels[len(spans)]]
 
 
+def _in_the_copy(ids: list[int], spans: list[list[int]], sentinels: list[int]) -> Pair:
+    """The same mistake, and what is hidden is read from the shortened text as well."""
+    source, target = list(ids), []
+    for mark, (start, length) in zip(sentinels, sorted(spans), strict=False):
+        target += [mark, *source[start:start + length]]
+        source[start:start + length] = [mark]
+    return source, [*target, sentinels[len(spans)]]
+
+
+def _by_value(ids: list[int], spans: list[list[int]], sentinels: list[int]) -> Pair:
+    hidden = [(mark, ids[start:start + length]) for mark, (start, length) in zip(sentinels, sorted(spans), strict=False)]
+    firsts, taken = {tokens[0]: mark for mark, tokens in hidden}, {token for _, tokens in hidden for token in tokens}
+    source = [firsts.get(token, token) for token in ids if token in firsts or token not in taken]
+    return source, [*(x for mark, tokens in hidden for x in (mark, *tokens)), sentinels[len(spans)]]
+
+
 def _cut(ids: list[int], spans: list[list[int]], sentinels: list[int], how: str = "right") -> Pair:
     numbers = [spans.index(span) for span in sorted(spans)] if how == "numbered by the list" else list(range(len(spans)))
-    spans = sorted(spans) if how != "spans as they come" else spans
+    spans = spans if how in ("spans as they come", "shortest first") else sorted(spans)
+    if how == "shortest first":
+        spans = sorted(spans, key=lambda span: span[1])
     if how == "length taken for the end":
         spans = [[start, max(0, end - start)] for start, end in spans]
     if how == "end belongs to it":
@@ -131,6 +149,12 @@ SPANS = Exercise(
     signature="hide_spans(ids, spans, sentinels) -> source, target", oracle=_oracle, reference=_reference, draw=_draw, fixed=_fixed,
     parts={"values": 2, "any order": 1, "refusal": 1}, outputs=("source", "target"),
     twins=(
+        Twin("spans sorted by length", partial(_cut, how="shortest first"),
+             "You go through the spans from the shortest to the longest. Their order is that of their starts in the text."),
+        Twin("cut from the shortened text", _in_the_copy,
+             "Each replacement shortens your copy, so the next span is no longer where its start says. Cut from the text as it came."),
+        Twin("tokens found by value", _by_value,
+             "You find the hidden tokens by their value, so equal ones elsewhere disappear too. Go by place."),
         Twin("one sentinel a token", partial(_cut, how="one sentinel a token"),
              "You put a sentinel in the place of every hidden token, as BERT does with its mask. A whole span becomes a single one; how "
              "long it was is for the model to find out."),

@@ -39,6 +39,10 @@ def _factors(joint: Tensor, sentence: Tensor, order: Tensor, how: str = "right")
         words, turns = [words[i] for i in turns], list(range(n))
     if how == "table moved":  # the axes of the table are reordered, the words are not
         joint, turns = joint.permute(*turns), list(range(n))
+    if how == "words in sequence":
+        words = [words[turns.index(i)] for i in range(n)]
+    if how == "alone":
+        return torch.stack([joint.sum([j for j in range(n) if j != i])[sentence[i]] for i in turns])
     found = []
     for t, i in enumerate(turns):
         known = turns[:t]
@@ -56,6 +60,11 @@ def _factors(joint: Tensor, sentence: Tensor, order: Tensor, how: str = "right")
         match how:
             case "unconditional":
                 below = joint.sum()
+            case "last factor":
+                above, below = _mass(joint, words, turns[:t + 1]), found[-1] if found else joint.sum()
+            case "most probable":
+                above, below = (joint[tuple(words[j] if j in there else slice(None) for j in range(n))].max()
+                                for there in ([*known, i], known))
             case "joint so far":
                 below = joint.sum()
                 above = _mass(joint, words, turns[:t + 1])
@@ -76,6 +85,8 @@ def _factors(joint: Tensor, sentence: Tensor, order: Tensor, how: str = "right")
     values = torch.stack(found)
     if how == "by position":
         return values[order.argsort()]
+    if how == "product":
+        return values.prod()
     if how == "logarithms":
         return values.log()
     return values
@@ -126,6 +137,16 @@ FACTORS = Exercise(
     signature="factors(joint, sentence, order) -> (n,)", oracle=_oracle, reference=_reference, draw=_draw, fixed=_fixed,
     parts={"left to right": 1, "other orders": 3, "refusal": 1},
     twins=(
+        Twin("each word by itself", partial(_factors, how="alone"),
+             "Each of your factors is the frequency of a word by itself. It has to be given the words whose turn came before."),
+        Twin("words follow the sentence", partial(_factors, how="words in sequence"),
+             "Your places follow the order and your words the sentence, so a word stands at a place that is not its own."),
+        Twin("divided by the factor before", partial(_factors, how="last factor"),
+             "You divide by the factor before. Divide by the probability of everything that was known before."),
+        Twin("most probable instead of sum", partial(_factors, how="most probable"),
+             "For words that are not yet known you take the most probable sentence. Add up all sentences that agree with what is known."),
+        Twin("factors multiplied", partial(_factors, how="product"),
+             "You multiply the factors into one number, which is the same for every order. Return the factors themselves."),
         Twin("always left to right", partial(_factors, how="ignored"), "Your result is the same for every order."),
         Twin("order read backwards", partial(_factors, how="backwards"),
              "You begin with the position the order names last. The first one named has its turn first, knowing nothing."),

@@ -49,7 +49,7 @@ class _TwoStream(nn.Module):
             heads = 1
         if how == "straight":
             q, k, v = (x.reshape(x.shape[0], heads, x.shape[1], -1) for x in (q, k, v))
-        elif how == "interleaved":
+        elif how in ("interleaved", "interleaved twice"):
             q, k, v = (x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2) for x in (q, k, v))
         else:
             q, k, v = (split_heads(x, heads) for x in (q, k, v))
@@ -60,12 +60,18 @@ class _TwoStream(nn.Module):
         weights = scores.masked_fill(~mask, -1e9 if how == "mean" else -torch.inf)
         if how not in ("nan", "mean"):
             weights = weights.masked_fill(empty, 0.0)
+        if how == "queries, finite fill":
+            weights = scores.masked_fill(~mask, -1e9)
+        if how == "zero fill":
+            weights = scores.masked_fill(~mask, 0.0)
         if how == "masked late":
             weights = scores
-        weights = weights.softmax(-2 if how == "queries" else -1)
+        weights = weights.softmax(-2 if how in ("queries", "queries, finite fill") else -1)
         if how not in ("nan", "mean"):
             weights = weights * mask
         mixed = weights @ v
+        if how == "interleaved twice":
+            return self.w_o(mixed.permute(0, 2, 3, 1).flatten(2))
         output = mixed.reshape(ask.shape) if how == "merged straight" else merge_heads(mixed)
         return output if how == "no w_o" else self.w_o(output)
 
@@ -162,6 +168,14 @@ LAYER = Exercise(
     forbidden=(*FORBIDDEN_MHA, "course_utils.models.xlnet.TwoStreamBlock.streams",
                "course_utils.models.multihead.MultiHeadAttention.forward"),
     twins=(
+        Twin("softmax along the queries", _module("queries, finite fill"),
+             "Your softmax runs over the queries. The weights of each query have to sum to one over the keys."),
+        Twin("features dealt out and collected", _module("interleaved twice"),
+             "Your heads take every so many-th feature, and you put them back the same way. A head takes features that stand next to each "
+             "other."),
+        Twin("forbidden scores set to nought", _module("zero fill"),
+             "You set forbidden scores to nought or next to it, and the exponential of that is 1. They still take their share of the "
+             "softmax."),
         Twin("query stream reads itself", _module("own keys"),
              "Keys and values of your query stream are g, which has no content of its own: it learns nothing about the other words. Both "
              "streams read h."),

@@ -22,7 +22,8 @@ def _oracle(logits: Tensor, ids: Tensor, orders: Tensor, k: int) -> Tensor:
 def _loss(logits: Tensor, ids: Tensor, orders: Tensor, k: int, ranks: bool = False, end: str = "last", mean: str = "chosen",
           how: str = "right") -> Tensor:
     n = ids.shape[1]
-    log_p = {"raw": logits, "log of softmax": logits.softmax(-1).log(), "axis": logits.log_softmax(1)}.get(how, logits.log_softmax(-1))
+    log_p = {"raw": logits, "log of softmax": logits.softmax(-1).log(), "tiny number": (logits.softmax(-1) + 1e-9).log(),
+             "axis": logits.log_softmax(1)}.get(how, logits.log_softmax(-1))
     order = orders.argsort(-1) if ranks else orders
     chosen = {"last": order[:, n - k:], "first": order[:, :k], "next": order[:, n - k - 1:n - 1] if k < n else order,
               "all": order, "half": order[:, n // 2:], "sentence": torch.arange(n - k, n).expand(len(ids), k)}[end]
@@ -74,6 +75,9 @@ BUG = Exercise(
         "logits": torch.tensor([[[0.5, 2.0, -1.0], [1.0, 0.0, 3.0]]]), "ids": torch.tensor([[1, 2]]), "orders": torch.tensor([[1, 0]]),
         "k": 1}, part="edges", gradients=("logits",), shape="()")],
     twins=(
+        Twin("a tiny number in the logarithm", partial(_loss, how="tiny number"),
+             "What you add inside the logarithm puts a limit to the loss, some twenty nats, however wrong the answer. A log-softmax takes "
+             "both steps at once and needs nothing added."),
         Twin("still the handed-out bugs", partial(_loss, ranks=True, end="first", mean="all tokens"),
              "Take one sentence with an order written by hand. Which positions should count, which do, and what is the sum divided by?",
              untouched=True),

@@ -41,6 +41,9 @@ def _masks(order: Tensor, how: str = "right") -> tuple[Tensor, Tensor]:
         case "shuffled rows":
             triangle = torch.ones(n, n, dtype=torch.bool)
             return triangle.tril()[order], triangle.tril(-1)[order]
+        case "rows by turn":
+            triangle = torch.ones(n, n, dtype=torch.bool)
+            return triangle.tril()[rank], triangle.tril(-1)[rank]
         case "both strict":
             return query, query
         case "both with diagonal":
@@ -90,6 +93,8 @@ MASKS = Exercise(
         Case("an order that names position 2 twice", {"order": torch.tensor([0, 2, 2, 1])}, part="refusal", rejects=ValueError,
              mentions=("0, 2, 2, 1",))],
     twins=(
+        Twin("only the rows follow the order", partial(_masks, how="rows by turn"),
+             "The rows of your triangle follow the order, the columns do not. They stand for positions too and have the same turns."),
         Twin("entries taken for ranks", partial(_masks, how="entries taken for ranks"),
              "Entry 0 of the order is the position that has its turn first. You read it as the turn of position 0. (Shuffling rows and "
              "columns of a triangle by the order comes to the same.)"),

@@ -46,6 +46,8 @@ PREDICT = Exercise(
     draw=lambda seed: [Case("your eight numbers", {})],
     twins=(
         Twin("two choices for each token", _with((0, 64)), "A token is not just in or out; six can go first, then five of the others."),
+        Twin("two directions only", _with((0, 2)),
+             "An order need not go from left to right or back. Any of the six may go first, any of the others second, and so on."),
         Twin("squared instead of factorial", _with((0, 36)), "That is the number of pairs. Count how many can go first, then second."),
         Twin("one order for each token", _with((0, 6)), "Six tokens can go first. In how many ways does it go on from there?"),
         Twin("the list that is often copied", _with((0, 719)), "One order is missing. (In the list of six for three tokens, too, one often "
@@ -55,6 +57,8 @@ PREDICT = Exercise(
         Twin("all but the diagonal", _with((1, 12)), "That is every position looking at every other. Whoever has its turn early does not "
              "see those that come later."),
         Twin("diagonal counted in the query mask", _with((2, 10)), "The query stream must not look at its own place."),
+        Twin("query mask: all but the diagonal", _with((2, 12)),
+             "Those are all pairs of two different positions. A position sees only those that had their turn before."),
         Twin("masks exchanged", _with((1, 6), (2, 10)), "You have the right numbers, but the stream that may see its own place is the "
              "content stream."),
         Twin("own turn counted", _with((3, 5)), "The token itself is not seen before its turn. Which turn does it have on average?"),
