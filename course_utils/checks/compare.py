@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -71,8 +72,9 @@ def same_item(exercise: Exercise, got: Any, want: Any) -> bool:
     if isinstance(want, (int, float)):
         if isinstance(got, torch.Tensor):
             got = got.item() if got.numel() == 1 and got.dtype is not torch.bool else None
-        return isinstance(got, (int, float)) and not isinstance(got, bool) and bool(
-            abs(float(got) - want) <= exercise.atol + exercise.rtol * abs(want))
+        if not isinstance(got, (int, float)) or isinstance(got, bool):
+            return False
+        return got == want or math.isfinite(want) and abs(float(got) - want) <= exercise.atol + exercise.rtol * abs(want)
     return got == want
 
 

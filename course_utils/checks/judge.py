@@ -60,7 +60,8 @@ class Verdict:
     def unexplained(self) -> bool:
         """Whether nothing is wrong, or nobody knows why: later calls may tell."""
         found = self.finding
-        return found is None or found.stage in ("values", "finite", "shape", "gradients") and (found.guessed or not found.mistake)
+        return found is None or found.mistake in ("input changed in place", "result changed in place") or (
+            found.stage in ("values", "finite", "shape", "gradients") and (found.guessed or not found.mistake))
 
 
 def judge(exercise: Exercise, cases: list[Case], seen: list[Observation], named: bool = True) -> Verdict:

@@ -63,6 +63,10 @@ def _span(start: Tensor, end: Tensor, longest: int, how: str = "right") -> tuple
     if how == "thousand":
         i, j = divmod(int(scores.masked_fill(~allowed, -1e3).argmax()), n)
         return i, j, float(scores.masked_fill(~allowed, -1e3)[i, j])
+    if how == "columns first":
+        table = scores.masked_fill(~allowed, -torch.inf)
+        j, i = divmod(int(table.argmax()), n)
+        return i, j, float(table[i, j])
     if how == "product":
         scores = start[:, None] * end
     if how == "probabilities":
@@ -165,6 +169,8 @@ SPAN = Exercise(
         Twin("end is exclusive", partial(_span, how="open end"), "The answer's last token itself is asked for, not the one behind it."),
         Twin("length instead of end", partial(_span, how="length"),
              "The second number is the place of the last token, not the number of tokens."),
+        Twin("column read before row", partial(_span, how="columns first"),
+             "A flat index divided by the width of the table gives the row first, and your rows are starts. You take the row for the end."),
         Twin("start and end exchanged in the result", partial(_span, how="transposed"),
              "Rows and columns of your table of pairs are mixed up."),
         Twin("scores of start and end exchanged", partial(_span, how="exchanged"), "You use the scores for the end to find the start."),
