@@ -43,8 +43,10 @@ def stripped(notebook: dict[str, Any]) -> bytes:
     return json.dumps(notebook, ensure_ascii=False, indent=1).encode()
 
 
-def export(target: Path, name: str, chapters: Path = ROOT / "chapters") -> dict[str, list[str]]:
+def export(target: Path, name: str, root: Path = ROOT) -> dict[str, list[str]]:
     """Write ``name/chapter.ipynb`` for every chapter with an answer into the zip ``target``; returns ``{chapter: exercises}``.
+
+    The learner's copies in ``work`` come first; a chapter that is answered nowhere but in ``chapters`` is taken from there.
 
     Raises ValueError, and writes nothing, for a name that cannot be a folder, a chapter that cannot be read, no answers at all,
     or a target that exists.
@@ -54,13 +56,13 @@ def export(target: Path, name: str, chapters: Path = ROOT / "chapters") -> dict[
     if target.exists():
         raise ValueError(f"{target} exists already; name another file")
     done, content = {}, {}
-    for path in sorted(chapters.glob("*.ipynb")):
+    for path in sorted([*(root / "work").glob("*.ipynb"), *(root / "chapters").glob("*.ipynb")], key=lambda path: path.name):
         try:
             notebook = json.loads(path.read_text(encoding="utf-8"))
             exercises = answered(notebook)
         except (OSError, ValueError, AttributeError) as error:
             raise ValueError(f"{path.name} cannot be read as a notebook ({type(error).__name__}); open and save it in JupyterLab") from None
-        if exercises:
+        if exercises and path.stem not in done:  # sorting is stable: that of work/ stands first
             done[path.stem], content[f"{name}/{path.name}"] = exercises, stripped(notebook)
     if not done:
         raise ValueError("no exercise is answered yet (save your notebooks first: Ctrl-S)")

@@ -51,8 +51,8 @@ _PLAIN_WORDS = (
     ("leaf Variable that requires grad is being used in an in-place", "input changed in place",
      "Your code writes into its input. Make a new tensor instead."),
     ("modified by an inplace operation", "result changed in place",
-     "A tensor that the gradient still needs was overwritten after it was computed: by `+=` or its like, by an assignment into it, or by an "
-     "operation that ends in an underscore. Make a new tensor instead."),
+     "A tensor that the gradient still needs was overwritten after it was computed: by `+=` or its like, by an assignment into it, or by "
+     "an operation that ends in an underscore. Make a new tensor instead."),
     ("unexpected keyword argument", "parameter renamed",
      "The check calls your answer with the parameter names of the stub. Keep them as they were: {signature}"),
     ("does not require grad and does not have a grad_fn", "gradient cut",

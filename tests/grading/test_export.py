@@ -38,7 +38,7 @@ def test_only_what_is_answered_and_grading_finds_it(chapters, tmp_path):
     answer(chapters / "03_self_attention.ipynb", "03.2", "# é ü 漢\r\ndef f(): pass")
     target = tmp_path / "class" / "hand in.zip"
     target.parent.mkdir()
-    assert handing_in.export(target, "Ada L", chapters) == {"03_self_attention": ["03.2"]}
+    assert handing_in.export(target, "Ada L", chapters.parent) == {"03_self_attention": ["03.2"]}
     found, = collect(target.parent)
     assert (found.student, found.problem) == ("Ada L", "")
     notebook = json.loads(load(found))
@@ -63,28 +63,28 @@ def test_stubs_count_as_open_even_with_other_line_ends(chapters, tmp_path):
 def test_names_that_cannot_be_folders(chapters, tmp_path, name):
     answer(chapters / "03_self_attention.ipynb", "03.2")
     with pytest.raises(ValueError, match="cannot be the name of a folder"):
-        handing_in.export(tmp_path / "a.zip", name, chapters)
+        handing_in.export(tmp_path / "a.zip", name, chapters.parent)
     assert not (tmp_path / "a.zip").exists()
 
 
 def test_what_is_refused_writes_nothing(chapters, tmp_path):
     target = tmp_path / "a.zip"
     with pytest.raises(ValueError, match="no exercise is answered yet"):
-        handing_in.export(target, "ada", chapters)
+        handing_in.export(target, "ada", chapters.parent)
     answer(chapters / "03_self_attention.ipynb", "03.2")
     (chapters / "01_kernel_regression.ipynb").write_text("{ broken")
     with pytest.raises(ValueError, match="01_kernel_regression.ipynb cannot be read"):
-        handing_in.export(target, "ada", chapters)
+        handing_in.export(target, "ada", chapters.parent)
     assert not target.exists()
     (chapters / "01_kernel_regression.ipynb").unlink()
     target.write_text("mine")
     with pytest.raises(ValueError, match="exists already"):
-        handing_in.export(target, "ada", chapters)
+        handing_in.export(target, "ada", chapters.parent)
     assert target.read_text() == "mine"
 
 
 def test_the_command(chapters, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(handing_in.export, "__defaults__", (chapters,))
+    monkeypatch.setattr(handing_in.export, "__defaults__", (chapters.parent,))
     monkeypatch.chdir(tmp_path)
     assert handing_in.main(["--name", "Ada L"]) == 2
     assert "Nothing was written: no exercise is answered yet" in capsys.readouterr().err
@@ -98,7 +98,7 @@ def test_the_command(chapters, tmp_path, monkeypatch, capsys):
 
 def test_python_alone_is_enough(tmp_path):
     """A learner hands in with the system's Python, which has no library of ours."""
-    for name in ("course.py", "course_setup.py", "course_export.py", "pyproject.toml"):
+    for name in ("course.py", "course_setup.py", "course_export.py", "course_work.py", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
     (tmp_path / "chapters").mkdir()
     path = shutil.copy(ROOT / "chapters" / "03_self_attention.ipynb", tmp_path / "chapters")

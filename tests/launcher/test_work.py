@@ -1,0 +1,289 @@
+"""The learner's own copies: an update brings everything back, whatever stops it."""
+
+import copy
+import hashlib
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+import course_work  # noqa: E402
+from course_work import Work, course_of, read, source_of  # noqa: E402
+
+CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
+
+
+def changed(notebook, every=5):
+    """A later edition of a chapter: every fifth text rewritten, a cell gone, two new ones; with new ids, as `build` gives them."""
+    new, number = copy.deepcopy(notebook), 0
+    for cell in new["cells"]:
+        if not course_of(cell):
+            number += 1
+            if number % every == 0:
+                cell["source"] = source_of(cell) + "\nA sentence of the new edition." if cell["cell_type"] == "markdown" else (
+                    source_of(cell) + "\n# a line of the new edition")
+                cell["id"] = hashlib.sha256(cell["source"].encode()).hexdigest()[:12]
+    del new["cells"][next(i for i, cell in enumerate(new["cells"]) if i > 5 and not course_of(cell))]
+    fresh = {"cell_type": "markdown", "id": "newcell00001", "metadata": {}, "source": "A new cell."}
+    new["cells"][3:3] = [fresh, fresh | {"id": "newcell00002", "source": "And another."}]
+    return new
+
+
+def save(path, notebook):
+    path.write_text(json.dumps(notebook, ensure_ascii=False), encoding="utf-8")
+
+
+def solve(path, exercises=None):
+    """Answer the exercises of a copy in odd ways; returns what was typed."""
+    notebook, typed = read(path), {}
+    for cell in notebook["cells"]:
+        course = course_of(cell)
+        if course.get("role") == "answer" and (exercises is None or course["exercise"] in exercises):
+            cell["source"] = typed[course["exercise"]] = f"# {course['exercise']} · déjà vu\t \n{source_of(cell)}\r\n# end  \n\n"
+            cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "mine"}]
+    save(path, notebook)
+    return typed
+
+
+def answers_in(path):
+    return {course_of(c)["exercise"]: c["source"] for c in read(path)["cells"] if course_of(c).get("role") == "answer"}
+
+
+@pytest.fixture
+def root(tmp_path):
+    (tmp_path / "chapters").mkdir()
+    for path in CHAPTERS:
+        shutil.copy(path, tmp_path / "chapters")
+    return tmp_path
+
+
+def update(root, every=5):
+    for path in sorted((root / "chapters").glob("*.ipynb")):
+        save(path, changed(read(path), every))
+
+
+def test_every_chapter_comes_back_whole(root):
+    work = Work(root)
+    assert work.bring_up_to_date() == [] and [p.name for p in work.copies()] == [p.name for p in CHAPTERS]
+    typed, own, edited = {}, {}, {}
+    for path in work.copies():
+        typed[path.name] = solve(path)
+        notebook = read(path)
+        note = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+        own[path.name] = [(notebook["cells"][i]["id"], f"mine = {i}  # ü") for i in (2, 9, len(notebook["cells"]) - 1)]
+        plain = [c for c in notebook["cells"] if not course_of(c) and c["cell_type"] == "code"]
+        for cell in plain:
+            cell["source"] += "\n# I tried this"
+        edited[path.name] = {cell["id"]: cell["source"] for cell in plain}
+        for behind, source in own[path.name]:
+            at = next(i for i, c in enumerate(notebook["cells"]) if c["id"] == behind)
+            notebook["cells"].insert(at + 1, note | {"id": f"own{abs(hash(source)) % 10**9}", "source": source})
+        save(path, notebook)
+    before = {path.name: path.read_bytes() for path in work.copies()}
+    assert work.bring_up_to_date() == []  # nothing has changed: nothing is touched
+    assert before == {path.name: path.read_bytes() for path in work.copies()}
+    update(root)
+    told = work.bring_up_to_date("2026-11-22")
+    assert len(told) == len(CHAPTERS) and all("answer" in line and "cells of your own kept" in line for line in told)
+    back = 0
+    for path in work.copies():
+        notebook = read(path)
+        assert answers_in(path) == typed[path.name]
+        back += len(typed[path.name])
+        ids, new_ids = ([c["id"] for c in read(p)["cells"]] for p in (path, root / "chapters" / path.name))
+        assert [i for i in ids if i in set(new_ids)] == new_ids and len(set(ids)) == len(ids)
+        text = "\n".join(c["source"] for c in notebook["cells"])
+        for _, source in own[path.name]:
+            assert text.count(source) == 1
+        for cell_id, source in edited[path.name].items():
+            at = next((c for c in notebook["cells"] if c["id"] == cell_id), None)
+            assert at["source"] == source if at else source in text  # in its place, or beside the new text
+        assert all(c["outputs"][0]["text"] == "mine" for c in notebook["cells"] if course_of(c).get("role") == "answer")
+        kept, = (root / "work" / ".backup").glob(f"{path.stem}.*")
+        assert kept.read_bytes() == before[path.name]
+    assert back == sum(len(answers_in(path)) for path in CHAPTERS) > 100
+    after = {path.name: path.read_bytes() for path in work.copies()}
+    assert work.bring_up_to_date() == [] and after == {path.name: path.read_bytes() for path in work.copies()}
+    update(root, 3)  # and once more: what was kept beside is still there
+    work.bring_up_to_date()
+    for path in work.copies():
+        text = "\n".join(c["source"] for c in read(path)["cells"])
+        assert answers_in(path) == typed[path.name] and all(source in text for source in edited[path.name].values())
+
+
+def one(root, number="03"):
+    """Only one chapter, and its copy."""
+    for path in (root / "chapters").glob("*.ipynb"):
+        if path.name.split("_")[0] != number:
+            path.unlink()
+    work = Work(root)
+    work.bring_up_to_date()
+    return work, work.copies()[0], next((root / "chapters").glob("*.ipynb"))
+
+
+def test_own_cells_stand_where_they_stood(root):
+    work, mine, chapter = one(root)
+    notebook = read(mine)
+    at = next(i for i, c in enumerate(notebook["cells"]) if course_of(c).get("role") == "check")
+    notebook["cells"][at + 1:at + 1] = [{"cell_type": "markdown", "id": f"own{i}", "metadata": {}, "source": f"note {i}"} for i in (1, 2)]
+    notebook["cells"].insert(0, {"cell_type": "markdown", "id": "own0", "metadata": {}, "source": "my first line"})
+    save(mine, notebook)
+    update(root)
+    work.bring_up_to_date()
+    ids = [c["id"] for c in read(mine)["cells"]]
+    assert ids[0] == "own0" and ids[ids.index("own1") - 1] == notebook["cells"][at + 1]["id"] and ids.index("own2") == ids.index("own1") + 1
+
+
+def test_a_changed_task_is_marked_and_a_lost_exercise_is_kept(root):
+    work, mine, chapter = one(root)
+    typed = solve(mine, {"03.1", "03.2"})
+    new = read(chapter)
+    for cell in new["cells"]:
+        if "### Exercise 03.2 " in cell["source"]:
+            cell["source"] += "\n\nNow with a mask that adds."
+    new["cells"] = [c for c in new["cells"] if course_of(c).get("exercise") != "03.1"]
+    del new["metadata"]["course"]["stubs"]["03.1"]
+    save(chapter, new)
+    line, = work.bring_up_to_date()
+    assert "2 answers put back" in line and "the task has changed in 03.2" in line
+    cells = read(mine)["cells"]
+    at = next(i for i, c in enumerate(cells) if c["source"] == typed["03.2"])
+    assert "task of exercise 03.2 has changed" in cells[at + 1]["source"]
+    at = next(i for i, c in enumerate(cells) if c["source"] == typed["03.1"])
+    assert "which the course no longer has" in cells[at - 1]["source"]
+
+
+def test_answers_in_chapters_are_taken_over(root):
+    """What somebody has typed before there was a folder for it, and after."""
+    typed = solve(root / "chapters" / "03_self_attention.ipynb", {"03.2"})
+    work = Work(root)
+    assert "now in work/ (03.2)" in work.bring_up_to_date()[0]
+    mine = work.folder / "03_self_attention.ipynb"
+    assert answers_in(mine)["03.2"] == typed["03.2"] and work.bring_up_to_date() == []
+    more = solve(root / "chapters" / "03_self_attention.ipynb", {"03.1"})
+    assert "03.1" in work.bring_up_to_date()[0]
+    assert answers_in(mine)["03.1"] == more["03.1"] and answers_in(mine)["03.2"] == typed["03.2"]
+    assert work.bring_up_to_date() == []
+
+
+def test_a_damaged_copy_is_set_aside(root):
+    work, mine, _ = one(root)
+    for damage in (b"", b"{\"cells\": [", b"[1, 2]", b"\xff\xfe", b"{\"cells\": [3], \"metadata\": {}}"):
+        mine.write_bytes(damage)
+        line, = work.bring_up_to_date()
+        assert "cannot be read as a notebook" in line and ".backup" in line and len(answers_in(mine)) == 7
+        assert any(path.read_bytes() == damage for path in (work.folder / ".backup").iterdir())
+
+
+def test_a_notebook_saved_by_an_open_lab_is_brought_up_to_date_again(root):
+    """A tab that was open during the update writes the old chapter back."""
+    work, mine, _ = one(root)
+    typed = solve(mine)
+    old = mine.read_bytes()
+    update(root)
+    work.bring_up_to_date()
+    mine.write_bytes(old)
+    line, = work.bring_up_to_date()
+    assert "7 answers put back" in line and answers_in(mine) == typed
+
+
+def test_copied_and_deleted_cells(root):
+    work, mine, chapter = one(root)
+    notebook = read(mine)
+    at = next(i for i, c in enumerate(notebook["cells"]) if c["id"] == "ex-03-2-answer")
+    notebook["cells"][at]["source"] = "def scaled_dot_product_attention(): pass"
+    notebook["cells"].insert(at, copy.deepcopy(notebook["cells"][at]) | {"id": "pasted", "source": "an older try"})
+    del notebook["cells"][2]
+    save(mine, notebook)
+    update(root)
+    work.bring_up_to_date()
+    sources = [c["source"] for c in read(mine)["cells"]]
+    assert answers_in(mine)["03.2"] == "def scaled_dot_product_attention(): pass" and "an older try" in sources
+    assert read(chapter)["cells"][2]["source"] in sources
+
+
+def test_without_metadata_and_without_base(root):
+    """Some programs drop what they do not know."""
+    work, mine, _ = one(root)
+    typed = solve(mine)
+    notebook = read(mine)
+    notebook["metadata"].pop("course")
+    save(mine, notebook)
+    shutil.rmtree(work.folder / ".base")
+    update(root)
+    work.bring_up_to_date()
+    assert answers_in(mine) == typed
+
+
+def test_restart_keeps_the_old_copy(root):
+    work, mine, _ = one(root)
+    typed = solve(mine)
+    kept = work.restart("03")
+    assert answers_in(kept) == typed and answers_in(mine) != typed
+    with pytest.raises(ValueError, match="no chapter 99"):
+        work.restart("99")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_killed_at_any_moment_nothing_is_lost(root):
+    """Killed 25 times at random while it updates all chapters; every answer is in a readable copy at every moment."""
+    work = Work(root)
+    work.bring_up_to_date()
+    typed = {path.name: solve(path) for path in work.copies()}
+    code = "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; from course_work import Work; Work(Path(sys.argv[2]))"
+    draw, killed = random.Random(0), 0
+    for round_ in range(60):
+        update(root, 2 + round_ % 5)
+        run = subprocess.Popen([sys.executable, "-c", code + ".bring_up_to_date()", str(ROOT), str(root)])
+        time.sleep(draw.uniform(0.05, 0.9))
+        run.send_signal(signal.SIGKILL)
+        killed += run.wait() == -signal.SIGKILL
+        assert {path.name: answers_in(path) for path in work.copies()} == typed
+        if killed == 25:
+            break
+    assert killed >= 20
+    work.bring_up_to_date()
+    assert {path.name: answers_in(path) for path in work.copies()} == typed
+    assert not list(work.folder.glob(".lock"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a limit on the size of a file")
+@pytest.mark.parametrize("room", [0, 3_000, 30_000, 200_000])
+def test_a_full_disk_costs_nothing(root, room):
+    work = Work(root)
+    work.bring_up_to_date()
+    typed = {path.name: solve(path) for path in work.copies()}
+    update(root)
+    code = ("import resource, signal, sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; from course_work import Work\n"
+            "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)\n"
+            "print('\\n'.join(Work(Path(sys.argv[2])).bring_up_to_date()))")
+    done = subprocess.run([sys.executable, "-c", code, str(ROOT), str(root), str(room)], capture_output=True, text=True, check=True)
+    assert "could not be written" in done.stdout
+    assert {path.name: answers_in(path) for path in work.copies()} == typed
+    assert not list(work.folder.rglob("*.part"))
+    work.bring_up_to_date()
+    assert {path.name: answers_in(path) for path in work.copies()} == typed
+
+
+def test_where_to_go_on(root):
+    work = Work(root)
+    work.bring_up_to_date()
+    progress = root / "progress.json"
+    assert course_work.next_exercise(work, progress) is None
+    progress.write_text('{"03.1": {"points": 4, "passed": true}}')
+    path, exercise = course_work.next_exercise(work, progress)
+    assert (path.name, exercise) == ("03_self_attention.ipynb", "03.2")
+    progress.write_text('{"03.1": {"points": 4, "passed": true}, "01.4": {"points": 1, "passed": false}}')
+    assert course_work.next_exercise(work, progress)[1] == "01.4"
+    progress.write_text("[")
+    assert course_work.next_exercise(work, progress) is None
