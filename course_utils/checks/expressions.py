@@ -39,6 +39,12 @@ def _name(call: ast.AST) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
+def _kept(owner: ast.AST) -> bool:
+    """Whether what stands here goes into a list: one that holds itself ends PyTorch."""
+    """Whether what stands here goes into a list: PyTorch does not survive one that holds itself."""
+    return into or isinstance(owner, ast.Call) and _name(owner) in ("append", "insert", "extend", "add", "setdefault", "update")
+
+
 def number_of(node: ast.AST) -> int | float | None:
     """The number that a node writes out, with its minus."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -82,7 +88,7 @@ def replacements(node: ast.AST, owner: ast.AST, field: str, code: str, own: set[
             if getattr(node, bound) is not None:
                 kept = {name: getattr(node, name) for name in ("lower", "upper", "step")} | {bound: None}
                 yield 2, ast.Slice(**kept), f"the slice leaves out what is needed: {text_of(node, code)}"
-    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and field != "func" and node.id in own:
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and field != "func" and node.id in own and not _kept(owner):
         for other in sorted(own - {node.id}):
             yield 4, ast.Name(other, ast.Load()), (
                 f"{text} is not the right thing in {text_of(owner, code)}: another of your variables is meant")

@@ -109,3 +109,10 @@ def test_every_edit_can_be_taken_back():
         back()
         assert ast.unparse(tree) == before
     assert len(found) > 60 and all(1 <= edit.line <= 8 and edit.meaning for edit in found)
+
+
+def test_no_edit_puts_a_list_into_itself():
+    """PyTorch does not survive such a list."""
+    cell = ("def f(x):\n    rows, more = [], []\n    for row in x:\n        more.append(1.0)\n        rows.append(row.sum())\n"
+            "    more[0] = rows[0]\n    return torch.tensor(more) + torch.stack(rows)")
+    assert not told(lambda x: x.exp().cumsum(0), cell).passed
