@@ -40,9 +40,10 @@ def _name(call: ast.AST) -> str:
 
 
 def _kept(owner: ast.AST) -> bool:
-    """Whether what stands here goes into a list: one that holds itself ends PyTorch."""
     """Whether what stands here goes into a list: PyTorch does not survive one that holds itself."""
-    return into or isinstance(owner, ast.Call) and _name(owner) in ("append", "insert", "extend", "add", "setdefault", "update")
+    if isinstance(owner, ast.Assign):
+        return not isinstance(owner.targets[0], ast.Name)
+    return isinstance(owner, (ast.List, ast.Tuple, ast.Dict)) or _name(owner) in ("append", "insert", "extend", "add", "setdefault", "update")
 
 
 def number_of(node: ast.AST) -> int | float | None:
