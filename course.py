@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Start, test, build and hand out the course "Attention, from Kernels to GPT".
 
-    python course.py lab            open the course in JupyterLab
+    python course.py lab            open the course in JupyterLab, where you stopped; lab 03 opens chapter 03
+    python course.py progress       show which exercises are done
+    python course.py restart 03     begin a chapter again; your copy is kept
     python course.py test           run every test and every notebook
     python course.py book           make a site to read, and a PDF
     python course.py handout DIR    write what a class receives
@@ -85,16 +87,45 @@ def run_tool(args, module, words, extras=("dev",), folder=ROOT):
 # ------------------------------------------------------------------------------------- commands
 
 
+def start_page(number):
+    """Bring the learner's copies up to date; the page to open: a chapter, or the exercise to go on with."""
+    from course_work import Work, next_exercise  # standard library only
+
+    work = Work(ROOT)
+    try:
+        for line in work.bring_up_to_date():
+            print(f"  {line}")
+    except OSError as error:
+        print(f"Your copies in work/ could not be brought up to date ({error}).", file=sys.stderr)
+    paths = [*sorted((ROOT / "chapters").glob("[0-9][0-9]*_*.ipynb")), *work.copies()]
+    copies = {path.name.split("_")[0]: path for path in paths}  # a chapter that cannot be copied is opened as it is
+    if not copies:
+        return "/lab"
+    going_on = None if number else next_exercise(work, ROOT / ".course" / "progress.json")
+    if going_on is not None:
+        path, exercise = going_on
+        print(f"You go on with exercise {exercise}.")
+        return f"/lab/tree/{path.parent.name}/{path.name}"
+    path = copies[number or min(copies)]
+    return f"/lab/tree/{path.parent.name}/{path.name}"
+
+
 def lab(args):
-    """Open JupyterLab on the course."""
+    """Open JupyterLab on your copies of the chapters, where you stopped."""
+    numbers = chapter_numbers(args.chapter)
+    runtime, log = ROOT / ".course" / "runtime", ROOT / ".course" / "lab.log"
+    open_already = setup.running_server(runtime)
+    if open_already:  # a page that is open would write the old text over the new one
+        print("JupyterLab runs already:  {url}lab?token={token}\nStop it there (Ctrl-C) if you want it anew.".format(**open_already))
+        return 0
     if args.port is not None:
         refuse_taken_port(args.port)
     setup.set_up(args.extras, args.torch, args.unlocked)
-    notebooks = sorted(path.name for path in (ROOT / "chapters").glob("[0-9][0-9]*.ipynb"))
+    page = start_page(numbers[0] if numbers else None)
     command = [
         setup.VENV_PYTHON, "-m", "jupyterlab",
         f"--ServerApp.root_dir={ROOT}",
-        "--LabApp.default_url=/lab/tree" + ("/chapters/" + notebooks[0] if notebooks else ""),
+        f"--LabApp.default_url={page}",
         f"--LabApp.workspaces_dir={ROOT / '.course' / 'workspaces'}",  # not another project's tabs
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
@@ -107,8 +138,30 @@ def lab(args):
         command += [f"--ServerApp.port={args.port}", "--ServerApp.port_retries=0"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.append("--allow-root")  # in a container there is often no other user
-    print("JupyterLab starts. To stop it, press Ctrl-C in this window.", flush=True)
-    return setup.become(command + args.rest, setup.child_environment())
+
+    def announce(found):
+        address = f"{found['url'].rstrip('/')}{page}?token={found['token']}"
+        print(f"JupyterLab is at  {address}\nTo stop it, press Ctrl-C here. What it says is in {log.relative_to(ROOT)}.", flush=True)
+
+    env = dict(setup.child_environment(), JUPYTER_RUNTIME_DIR=str(runtime))
+    return setup.serve(command + args.rest, env, log, runtime, announce)
+
+
+def progress(args):
+    """Show which exercises are done, and which one is next."""
+    setup.set_up((), args.torch, args.unlocked)
+    return setup.run_visibly([setup.VENV_PYTHON, "-c", "from course_utils.checks import progress; print(progress())"],
+                             setup.child_environment())  # fmt: skip
+
+
+def restart(args):
+    """Begin a chapter again with a fresh copy; yours is kept."""
+    from course_work import Work  # standard library only
+
+    (number,) = chapter_numbers([args.chapter])
+    kept = Work(ROOT).restart(number)
+    print(f"work/ has a fresh copy of chapter {number}." + (f" Yours lies in {kept.relative_to(ROOT)}." if kept else ""))
+    return 0
 
 
 def test(args):
@@ -160,7 +213,7 @@ def handout(args):
         if args.nbgrader:
             writer.blank_chapters(ROOT)
             return run_tool(args, "grading.nbgrader", [target], extras=())
-        writer.write(target, ROOT)
+        writer.write(target, ROOT, chapter_numbers(args.chapters))
     except ValueError as error:
         raise Problem(str(error)) from None
     print(f"The handout is in {target}\nIn it, a learner starts with:  python course.py lab")
@@ -211,10 +264,14 @@ def make_parser():
         return sub
 
     sub = add(lab)
+    sub.add_argument("chapter", nargs="*", metavar="NN", help="open this chapter: 03")
     sub.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
     sub.add_argument("--port", type=int, help="the port; without it, the next free one")
     sub.add_argument("--with", dest="extras", action="append", default=[], choices=("pretrained", "grading"),
                      help="fetch more: chapter 10's pre-trained encoder; nbgrader")  # fmt: skip
+    add(progress)
+    sub = add(restart, with_setup=False)
+    sub.add_argument("chapter", metavar="NN", help="the chapter: 03")
     sub = add(test)
     sub.add_argument("chapters", nargs="*", metavar="NN", help="only these chapters: 03 08a")
     sub.add_argument("--full", action="store_true", help="the slow tests too (browser, new clone)")
@@ -228,6 +285,7 @@ def make_parser():
     sub.add_argument("--no-pdf", action="store_true", help="only the site")
     sub = add(handout, with_setup=False)
     sub.add_argument("directory", metavar="DIR", help="a new or empty folder")
+    sub.add_argument("chapters", nargs="*", metavar="NN", help="only these chapters: 03 04")
     sub.add_argument("--nbgrader", action="store_true", help="as assignments of nbgrader instead")
     sub = add(export, with_setup=False)
     sub.add_argument("file", nargs="?", metavar="FILE.zip", help="without it, answers_NAME.zip in the folder of the course")

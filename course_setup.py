@@ -10,10 +10,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
 import time
+import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -186,6 +188,54 @@ def become(command, env, folder=ROOT):
     sys.stdout.flush()
     os.chdir(str(folder))
     os.execve(str(command[0]), [str(part) for part in command], env)
+
+
+def running_server(runtime):
+    """What the JupyterLab that was started from this folder says of itself, as long as it runs; else None."""
+    for path in sorted(Path(runtime).glob("jpserver-*.json")):
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            with urllib.request.urlopen(found["url"] + "api", timeout=2) as answer:
+                answer.read()
+            return found
+        except (OSError, ValueError, KeyError):
+            continue
+    return None
+
+
+def serve(command, env, log, runtime, announce):
+    """Run a Jupyter server with its many lines in the file `log`; call `announce` with what it says of itself once it answers.
+
+    Returns its exit code. One Ctrl-C stops it, wherever it was typed.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as lines:
+        child = subprocess.Popen([str(part) for part in command], cwd=str(ROOT), env=env, stdout=lines, stderr=subprocess.STDOUT)
+    signal.signal(signal.SIGTERM, lambda number, frame: child.terminate())
+    known = Path(runtime) / f"jpserver-{child.pid}.json"
+    told = False
+    try:
+        while child.poll() is None:
+            if not told and known.exists():
+                try:
+                    found = json.loads(known.read_text(encoding="utf-8"))
+                except ValueError:  # half written
+                    continue
+                told = True
+                announce(found)
+            time.sleep(0.1)
+    except KeyboardInterrupt:  # a terminal has told the child too; nobody else has
+        for wait, stop in ((1, lambda: child.send_signal(signal.SIGINT) if os.name != "nt" else child.terminate()), (10, child.terminate)):
+            try:
+                child.wait(timeout=wait)
+                break
+            except (subprocess.TimeoutExpired, KeyboardInterrupt):
+                stop()
+        child.wait()
+    if child.returncode and not told:
+        print("JupyterLab did not start. Its last words:", file=sys.stderr)
+        print("\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]), file=sys.stderr)
+    return child.returncode
 
 
 # -------------------------------------------------------------------------- what it must hold

@@ -15,7 +15,7 @@ FOLDERS = ("course_utils", "docs/images", "benchmarks/results")
 FILES = ("course.py", "course_setup.py", "course_export.py", "course_work.py", "conftest.py", "requirements.txt", "requirements.lock",
          "environment.yml", "pyproject.toml", "LICENSE", "LICENSE-TEXT", ".gitignore", "docs/ways_in.md")
 README_CUTS = ("## As a book", "## Teaching with it", "## Where the numbers come from", "## Taking part")
-LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", ".course")
+LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", ".course", "work")
 
 
 def blank_chapters(root: Path) -> list[Path]:
@@ -48,8 +48,8 @@ def readme(root: Path) -> str:
     return "".join(line for line in kept.splitlines(True) if "`solutions/`" not in line)
 
 
-def write(target: Path, root: Path) -> None:
-    """Fill ``target``, which is new or empty, from the course in ``root``.
+def write(target: Path, root: Path, numbers: list[str] | None = None) -> None:
+    """Fill ``target``, which is new or empty, from the course in ``root``, with all chapters or those of ``numbers``, such as ["03"].
 
     Raises ValueError where it holds something, or lies inside what is handed out.
     """
@@ -57,7 +57,7 @@ def write(target: Path, root: Path) -> None:
         raise ValueError(f"{target} is not empty. Name a new or an empty folder.")
     if any(root / folder in (target, *target.parents) for folder in ("chapters", *FOLDERS)):
         raise ValueError(f"{target} lies inside what is handed out. Name a folder elsewhere.")
-    chapters = blank_chapters(root)
+    chapters = [path for path in blank_chapters(root) if not numbers or path.name.split("_")[0] in numbers]
     target.mkdir(parents=True, exist_ok=True)
     try:
         (target / "chapters").mkdir()

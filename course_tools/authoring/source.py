@@ -111,7 +111,25 @@ class Chapter:
             else:  # an address to link to: JupyterLab finds no heading with stars in it
                 text = _EXERCISE_TITLE.sub(r'<a id="exercise-\1"></a>\n\n\g<0>', cell.source(kind))
                 nb.cells.append(v4.new_markdown_cell(text, id=cell.id, metadata=cell.metadata))
+        ways = self.ways()
+        if ways:
+            nb.cells.insert(1, v4.new_markdown_cell(ways, id="links-top"))
+            nb.cells.append(v4.new_markdown_cell(ways, id="links-end"))
         return nb
+
+    def ways(self) -> str:
+        """Links to the chapter before, to the map in the first chapter, and to the chapter behind; empty where there is no other."""
+        beside = [path for path in sorted(self.path.parent.glob("*.md")) if SOURCE_NAME.fullmatch(path.name)]
+        at, first = beside.index(self.path), beside[0]
+        parts = [f"[← {title(path)}]({path.stem}.ipynb)" for path in beside[:at][-1:]]
+        parts += [f"[map of the course]({first.stem}.ipynb#map)"] if at else []
+        parts += [f"[{title(path)} →]({path.stem}.ipynb)" for path in beside[at + 1:][:1]]
+        return " | ".join(parts)
+
+
+def title(path: Path) -> str:
+    """What a chapter is called: the first heading of its source."""
+    return re.search(r"(?m)^# (.+)$", path.read_text(encoding="utf-8"))[1].strip()
 
 
 def language_info() -> dict[str, Any]:

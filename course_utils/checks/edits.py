@@ -50,7 +50,7 @@ def _places(root: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, ast.AST]]
                 continue
             if field in ("returns", "annotation"):
                 continue
-            if isinstance(node, (ast.expr, ast.keyword)):
+            if isinstance(node, (ast.expr, ast.keyword, ast.comprehension)):
                 yield root, field, index, node
             yield from _places(node)
 
@@ -60,11 +60,24 @@ def _of_expressions(function: ast.FunctionDef, code: str) -> Iterator[Edit]:
     own |= {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     held = {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "self"}
     tested = {id(part) for node in ast.walk(function) if isinstance(node, (ast.If, ast.IfExp)) for part in ast.walk(node.test)}
+    which = _which(function, code)
     for owner, field, index, node in _places(function):
         for rank, new, meaning in replacements(node, owner, field, code, own, held):
             rank = 5 if id(node) in tested and number_of(node) is not None else rank  # a test for another number is one for no case at all
             line = getattr(node, "lineno", function.lineno)
+            meaning = which.get(id(node), "") + meaning if isinstance(new, (ast.Name, ast.Attribute)) else meaning
             yield Edit(rank, line, meaning, _put(owner, field, index, new))
+
+
+def _which(function: ast.FunctionDef, code: str) -> dict[int, str]:
+    """"the second " for a name that stands several times in its line."""
+    found: dict[tuple[int, str], list[ast.expr]] = {}
+    for node in ast.walk(function):
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            found.setdefault((node.lineno, text_of(node, code)), []).append(node)
+    counts = ("the first ", "the second ", "the third ", "the fourth ")
+    return {id(node): counts[i] for same in found.values() if 1 < len(same) <= len(counts)
+            for i, node in enumerate(sorted(same, key=lambda node: node.col_offset))}
 
 
 def _of_all_axes(function: ast.FunctionDef) -> Iterator[Edit]:

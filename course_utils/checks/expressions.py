@@ -43,7 +43,8 @@ def _kept(owner: ast.AST) -> bool:
     """Whether what stands here goes into a list: PyTorch does not survive one that holds itself."""
     if isinstance(owner, ast.Assign):
         return not isinstance(owner.targets[0], ast.Name)
-    return isinstance(owner, (ast.List, ast.Tuple, ast.Dict)) or _name(owner) in ("append", "insert", "extend", "add", "setdefault", "update")
+    lists = isinstance(owner, (ast.List, ast.Tuple, ast.Dict))
+    return lists or _name(owner) in ("append", "insert", "extend", "add", "setdefault", "update")
 
 
 def number_of(node: ast.AST) -> int | float | None:
@@ -84,7 +85,10 @@ def replacements(node: ast.AST, owner: ast.AST, field: str, code: str, own: set[
     elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         more = any(isinstance(part, ast.Constant) and part.value is None for part in ast.walk(node.slice))
         yield 2, node.value, f"{text} {'adds an axis too many' if more else 'takes a part, where all of it is wanted'}"
-    elif isinstance(node, ast.Slice):
+    elif isinstance(node, ast.comprehension) and node.ifs:
+        meaning = f"`if {ast.unparse(node.ifs[0])[:60]}` leaves out what is needed"
+        yield 0, ast.comprehension(node.target, node.iter, node.ifs[1:], node.is_async), meaning
+    elif isinstance(node, ast.Slice) and None in (node.lower, node.upper):
         for bound in ("lower", "upper"):
             if getattr(node, bound) is not None:
                 kept = {name: getattr(node, name) for name in ("lower", "upper", "step")} | {bound: None}
@@ -175,6 +179,9 @@ def _of_call(node: ast.Call, code: str) -> Iterator[tuple[int, ast.AST, str]]:
             dotted = isinstance(node.func, ast.Attribute)
             function = ast.Attribute(node.func.value, other, ast.Load()) if dotted else ast.Name(other, ast.Load())
             yield 1, ast.Call(function, node.args, node.keywords), f"`{name}` is the wrong operation in {text}"
+    for part in node.args if name in ("min", "max") and len(node.args) == 2 else ():
+        other = next(arg for arg in node.args if arg is not part)
+        yield 0, other, f"in {text} the part {text_of(part, code)} is too much"
     for i in range(len(node.args) - 1):
         args = [*node.args[:i], node.args[i + 1], node.args[i], *node.args[i + 2:]]
         yield 1, ast.Call(node.func, args, node.keywords), f"two of the arguments of {text} are exchanged"

@@ -226,7 +226,7 @@ class Trial:
         if self.seen.status == "ok":
             what = "None" if self.seen.type == "None" else f"the {self.seen.type}" if self.seen.type == name else "a result"
             why = ("An exception has to be raised, with `raise`; `return` hands it over like any result." if self.seen.type == name else
-                   "It must get no result: ask for it before anything is computed, and say in the message what is wrong.")
+                   "It must get no result: test for it before anything is computed, and say in the message what is wrong.")
             return self.found("values", f"This input must be refused with a {name}, but your answer returned {what}.",
                               "accepts bad input", got=self.seen.value, hint=why)
         if name not in error.classes:
@@ -236,7 +236,7 @@ class Trial:
                 return self.found("values", text, f"not a {name}", hint="You do test for this input, as you should. Only the kind of "
                                   f"exception is another one than the docstring promises, and whoever calls you waits for that one.{why}")
             return self.found("values", text, "stops by accident",
-                              hint="Python stopped, and not a test of yours: ask for this input first, before anything is computed.")
+                              hint="Python stopped, and not a test of yours: test for this input first, before anything is computed.")
         missing = [text for text in self.case.mentions if not sentences.mentions(error.message, text)]
         if missing:
             what = "number" if any(c.isdigit() for c in missing[0]) else "word"

@@ -65,8 +65,13 @@ def following(exercise: Exercise) -> tuple[str, str] | None:
     after = next(iter(inside[[e.id for e in inside].index(exercise.id) + 1:]), None)
     if after is not None:
         return f"Exercise {after.id} {after.title}", f"#exercise-{after.id}"
-    later = [path.name for path in sorted((ROOT / "chapters").glob("*.ipynb")) if path.name.split("_")[0] > chapter]
+    later = [name for number, name in notebooks().items() if number > chapter]
     return (f"chapter {later[0].removesuffix('.ipynb').replace('_', ' ')}", later[0]) if later else None
+
+
+def notebooks() -> dict[str, str]:
+    """The file of every chapter by its number: ``{"00": "00_start_here.ipynb", …}``."""
+    return {path.name.split("_")[0]: path.name for path in sorted((ROOT / "chapters").glob("[0-9][0-9]*_*.ipynb"))}
 
 
 @contextlib.contextmanager

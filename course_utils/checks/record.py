@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..paths import ROOT
+from .lookup import notebooks
 
 
 def progress_file() -> Path:
@@ -121,13 +122,22 @@ class Progress:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        body = ""
+        body, files = "", notebooks()
+
+        def link(chapter: str, text: str, exercise: str = "") -> str:
+            to = f"{files.get(chapter, '')}{f'#exercise-{exercise}' if exercise else ''}"
+            return f"<a href='{to}'>{html.escape(text)}</a>" if chapter in files else html.escape(text)
+
         for chapter, rows in self.chapters.items():
             done = sum(row[4] for row in rows)
             boxes = "".join(
                 f"<span title='{r[0]} {r[1]}' style='display:inline-block;width:1.1em;height:1.1em;margin-right:2px;"
                 f"background:{'#2a9d5c' if r[4] else 'rgba(128,128,128,.25)'}'></span>" for r in rows)
-            body += (f"<tr><td style='text-align:left'><b>{chapter}</b></td><td style='text-align:left'>{boxes}</td>"
+            body += (f"<tr><td style='text-align:left'><b>{link(chapter, chapter)}</b></td><td style='text-align:left'>{boxes}</td>"
                      f"<td>{done} of {len(rows)}</td>"
                      f"<td>{sum(r[2] for r in rows):g} of {sum(r[3] for r in rows):g} points</td></tr>")
-        return f"<p>{html.escape(self.summary())}</p><table>{body}</table>"
+        text, following = html.escape(self.summary()), self.next()
+        if following:
+            name = " ".join(following)
+            text = text.replace(html.escape(name), link(following[0].split(".")[0], name, following[0]))
+        return f"<p>{text}</p><table>{body}</table>"

@@ -359,7 +359,7 @@ def test_progress_suggests_and_forgets(monkeypatch, tmp_path):
     record.record("03.3", 1, False)
     assert show_progress().next()[0] == "03.3"  # begun
     assert "1 of" in str(show_progress()).splitlines()[-1]
-    assert "Next: 03.3" in show_progress()._repr_html_()
+    assert "Next: <a href='03_self_attention.ipynb#exercise-03.3'>03.3 Predict" in show_progress()._repr_html_()
     record.record("04.1", 2, True)
     left = show_progress(reset="03")
     assert "03.1" not in record.load()

@@ -190,7 +190,7 @@ def test_a_mistyped_command_is_guessed(course, typed, meant, capsys):
     assert (f"did you mean '{meant}'?" in said) if meant else "did you mean" not in said
 
 
-@pytest.mark.parametrize("words", [["build", "3", "--chek"], ["book", "--pdf"], ["lab", "03"], ["lab", "--port", "x"]])
+@pytest.mark.parametrize("words", [["build", "3", "--chek"], ["book", "--pdf"], ["progress", "03"], ["lab", "--port", "x"]])
 def test_a_mistyped_option_shows_what_that_command_takes(course, words, capsys):
     with pytest.raises(SystemExit) as stop:
         course.main(words)
@@ -511,6 +511,7 @@ def started(course, monkeypatch):
 
     monkeypatch.setattr(course.setup, "become", record)
     monkeypatch.setattr(course.setup, "run_visibly", record)
+    monkeypatch.setattr(course.setup, "serve", lambda command, env, *rest: record(command, env))
     pretend_ready(course.setup)
     return seen
 
@@ -530,15 +531,62 @@ def test_lab_opens_the_first_chapter_quietly(course, started):
     assert course.main(["lab", "--no-browser", "--port", "18765", "--", "--debug"]) == 0
     (command,) = started
     assert command[1:3] == ["-m", "jupyterlab"]
-    assert "--LabApp.default_url=/lab/tree/chapters/00_start_here.ipynb" in command
+    assert "--LabApp.default_url=/lab/tree/work/00_start_here.ipynb" in command
+    assert command[-1]["JUPYTER_RUNTIME_DIR"] == str(course.ROOT / ".course" / "runtime")
     assert {"--no-browser", "--ServerApp.port=18765", "--LabApp.news_url=None"} <= set(command[:-1])
     assert command[-2] == "--debug"
+
+
+def test_lab_opens_a_chapter_or_goes_on(course, started, capsys):
+    course.main(["lab", "3"])
+    assert "--LabApp.default_url=/lab/tree/work/03_self_attention.ipynb" in started[0]
+    assert course.main(["lab", "99"]) == 2 and "no chapter 99 here" in capsys.readouterr().err
+    shutil.copy(ROOT / "chapters" / "03_self_attention.ipynb", course.ROOT / "chapters")
+    (course.ROOT / ".course").mkdir(exist_ok=True)
+    (course.ROOT / ".course" / "progress.json").write_text('{"03.1": {"points": 4, "passed": true}}')
+    course.main(["lab"])
+    assert "go on with exercise 03.2" in capsys.readouterr().out
+    assert "--LabApp.default_url=/lab/tree/work/03_self_attention.ipynb" in started[1]
+
+
+def test_a_lab_that_runs_is_not_started_again(course, started, monkeypatch, capsys):
+    """The page that is open would write an old text over a new one."""
+    monkeypatch.setattr(course.setup, "running_server", lambda runtime: {"url": "http://localhost:1/", "token": "t"})
+    assert course.main(["lab"]) == 0 and not started
+    assert "runs already:  http://localhost:1/lab?token=t" in capsys.readouterr().out
+
+
+def test_a_server_says_where_it_is_and_its_lines_go_to_a_file(setup, tmp_path, capsys):
+    runtime, log, heard = tmp_path / "runtime", tmp_path / "x" / "lab.log", []
+    runtime.mkdir()
+    code = ("import json, os, sys, time; print('one of many lines'); sys.stdout.flush()\n"
+            "open(os.path.join(sys.argv[1], f'jpserver-{os.getpid()}.json'), 'w').write(json.dumps({'url': 'u'}))\n"
+            "time.sleep(1); sys.exit(3)")
+    assert setup.serve([sys.executable, "-c", code, runtime], dict(os.environ), log, runtime, heard.append) == 3
+    assert heard == [{"url": "u"}] and log.read_text().strip() == "one of many lines" and not capsys.readouterr().out
+    assert setup.serve([sys.executable, "-c", "import sys; sys.exit('no room')"], dict(os.environ), log, runtime, heard.append) == 1
+    assert "JupyterLab did not start" in (said := capsys.readouterr().err) and "no room" in said
+    assert setup.running_server(runtime) is None
+
+
+def test_restart_gives_a_fresh_copy(course, started, capsys):
+    assert course.main(["restart", "3"]) == 0 and "fresh copy of chapter 03.\n" in capsys.readouterr().out
+    (course.ROOT / "work" / "03_self_attention.ipynb").write_text("mine")
+    assert course.main(["restart", "3"]) == 0 and "Yours lies in" in capsys.readouterr().out
+    kept, = (course.ROOT / "work" / ".backup").iterdir()
+    assert kept.read_text() == "mine"
+    assert course.main(["progress"]) == 0 and "progress()" in started[0][2]
+
+
+def test_a_handout_of_some_chapters(course, tmp_path):
+    assert course.main(["handout", str(tmp_path / "week"), "3"]) == 0
+    assert [path.name for path in (tmp_path / "week" / "chapters").iterdir()] == ["03_self_attention.ipynb"]
 
 
 def test_lab_without_a_start_page(course, started):
     (course.ROOT / "chapters" / "00_start_here.ipynb").unlink()
     course.main(["lab"])
-    assert "--LabApp.default_url=/lab/tree/chapters/03_self_attention.ipynb" in started[0]
+    assert "--LabApp.default_url=/lab/tree/work/03_self_attention.ipynb" in started[0]
     assert not any("port" in word for word in started[0][:-1])
 
 

@@ -224,8 +224,8 @@ SCORES = Exercise(
         Twin("reshaped into place", partial(_scores, how="reshaped"),
              "The scores were computed with keys as rows and then poured into the right shape: the entries have lost their pairs."),
         Twin("queries and keys repeated alike", partial(_scores, how="repeated alike"),
-             "You repeat queries and keys in the same order, so the same few pairs meet again and again. One of the two has to repeat each "
-             "row on the spot, so that every query meets every key."),
+             "You repeat queries and keys in the same order: query 0 stands beside key 0, query 1 beside key 1, and so on. One of the "
+             "two has to repeat each row on the spot, so that query 0 meets every key before query 1 does."),
         Twin("scaled by a root", partial(_scores, how="scaled"),
              "Nothing is divided in the additive score. The root belongs to the dot products of the next chapter."),
         Twin("mean over the features", partial(_scores, how="mean"),

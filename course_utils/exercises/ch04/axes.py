@@ -136,8 +136,8 @@ SPLIT = Exercise(
              "Split a small tensor that counts 0, 1, 2, … and look at head 0: from how many tokens do its numbers come?",
              untouched=True),
         Twin("refuses, but still cuts tokens", partial(_split, how="straight, but refusing"),
-             "You refuse a width that does not divide, but the bug is still there: a head gets all features of a few tokens, where "
-             "it should get a few features of every token. Cut the last axis first, into heads and features."),
+             "You refuse a width that does not divide, but the bug is still there: a head gets numbers of one or a few tokens, where it "
+             "should get a few features of every token. Cut the last axis first, into heads and features."),
         Twin("features dealt out like cards", partial(_split, how="dealt"),
              "Head 0 gets features that lie apart. A head is a run of neighbouring features: cut the last axis with the heads as the "
              "outer of the two new axes."),

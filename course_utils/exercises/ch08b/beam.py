@@ -192,8 +192,8 @@ BEAM = Exercise(
         Twin("probabilities added up", partial(_beam, how="probabilities"),
              "The step function already gives logarithms. Undoing them and adding probabilities ranks by nothing meaningful."),
         Twin("the beams never part", partial(_beam, how="each its own"),
-             "All your beams are the greedy sentence: `beam` beginnings have to be left after every step, and different ones. Start with a "
-             "single one, and rank all extensions of all beginnings together."),
+             "What you keep is the greedy sentence alone, once or several times. After every step `beam` different beginnings have to be "
+             "left: rank all extensions of all beginnings together."),
         Twin("greedy decoding under another name", _followed,
              "You follow the single best token until the end token comes, and `beam` plays no part. Keep several beginnings, and return a "
              "finished one."),
