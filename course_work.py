@@ -369,6 +369,9 @@ class Work:
                         lock.unlink()
                 time.sleep(0.05)
         try:
+            for rest in self.folder.rglob(".*.part"):  # of a run that was killed
+                with contextlib.suppress(OSError):
+                    rest.unlink()
             yield
         finally:
             with contextlib.suppress(OSError):

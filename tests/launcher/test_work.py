@@ -254,7 +254,7 @@ def test_killed_at_any_moment_nothing_is_lost(root):
     assert killed >= 20
     work.bring_up_to_date()
     assert {path.name: answers_in(path) for path in work.copies()} == typed
-    assert not list(work.folder.glob(".lock"))
+    assert not list(work.folder.glob(".lock")) and not list(work.folder.rglob("*.part"))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a limit on the size of a file")
