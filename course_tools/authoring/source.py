@@ -70,6 +70,10 @@ class Cell:
         return "\n".join(text for _, text in self.lines(kind))
 
 
+RUN_FIRST = ("*The kernel starts empty: run the cells from the top, with Shift+Enter. What stands below them already was computed when the "
+             "chapter was made.*")
+
+
 @dataclass(frozen=True)
 class Chapter:
     """A chapter's text, read."""
@@ -113,7 +117,7 @@ class Chapter:
                 nb.cells.append(v4.new_markdown_cell(text, id=cell.id, metadata=cell.metadata))
         ways = self.ways()
         if ways:
-            nb.cells.insert(1, v4.new_markdown_cell(ways, id="links-top"))
+            nb.cells.insert(1, v4.new_markdown_cell(f"{ways}\n\n{RUN_FIRST}", id="links-top"))
             nb.cells.append(v4.new_markdown_cell(ways, id="links-end"))
         return nb
 

@@ -130,12 +130,17 @@ def _refuse_wrong_kind(exercise: Exercise, answer: Any) -> None:
                           "else: run your answer cell again.", "redefined name")
 
 
-def progress(reset: str | bool = False) -> _record.Progress:
+def progress(reset: str | bool = False, restart: str | None = None) -> _record.Progress:
     """Exercises done per chapter and what to try next, for display as the last line of a cell.
 
     ``reset="03"`` forgets the results of a chapter, ``reset=True`` all of them; the notebooks stay as they are, and the old results are
-    kept in ``.course/progress.before_reset.json``. ValueError for a chapter without exercises.
+    kept in ``.course/progress.before_reset.json``. ``restart="03"`` puts a fresh copy of a chapter into ``work`` and keeps the old one.
+    ValueError for a chapter without exercises.
     """
+    if restart is not None:
+        kept = _record.fresh_copy(restart)
+        print(f"work/ has a fresh copy of chapter {restart}." + (f" Yours lies in {kept}." if kept else "")
+              + " Where it is open, close it without saving and open it again.")
     if reset:
         known = chapters()
         if reset is not True and reset not in known:

@@ -6,6 +6,7 @@ import contextlib
 import html
 import json
 import os
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -64,6 +65,17 @@ def reset(chapter: str | None = None) -> list[str]:
         path.with_suffix(".before_reset.json").write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
         _write(path, {key: entry for key, entry in data.items() if key not in gone})
     return gone
+
+
+def fresh_copy(chapter: str) -> Path | None:
+    """Begin a chapter such as "03" again, like ``course.py restart``; returns where the old copy lies. ValueError without such a chapter."""
+    sys.path.append(str(ROOT))  # the launcher's module: it needs no package
+    try:
+        from course_work import Work
+    finally:
+        sys.path.remove(str(ROOT))
+    kept = Work(ROOT).restart(chapter)
+    return kept.relative_to(ROOT) if kept else None
 
 
 def _write(path: Path, data: dict[str, Any]) -> None:

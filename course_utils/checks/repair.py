@@ -17,7 +17,7 @@ from .observe import Recorder, TooLong, limited, observe, observe_all
 from .own_code import functions_of, namespaces_of
 from .shortcuts import ForbiddenShortcut
 
-SECONDS = 0.8  # of the processor, for the search
+SECONDS = 0.5  # of the processor, for the search
 
 
 def one_place(exercise: Exercise, answer: Any, cases: list[Case], finding: Finding) -> tuple[str, str] | None:
@@ -71,7 +71,7 @@ class _Search:
                     box.append((edit, changed))
                     return
 
-        limited(work, self.answer, self.exercise.forbidden, 4 * SECONDS)
+        limited(work, self.answer, self.exercise.forbidden, 3 * SECONDS)
         return box[0] if box else None
 
     def always_right(self, changed: Any) -> bool:

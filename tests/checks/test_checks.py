@@ -422,6 +422,19 @@ def test_a_right_answer_is_shown_beside_the_courses(monkeypatch, tmp_path):
     assert "without its solutions" in result.compare().sentence
 
 
+def test_a_chapter_is_begun_again_from_the_notebook(tmp_path, monkeypatch, capsys):
+    import course_utils.checks.record as record
+
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters" / "03_x.ipynb").write_bytes((ROOT / "chapters" / "03_self_attention.ipynb").read_bytes())
+    monkeypatch.setattr(record, "ROOT", tmp_path)
+    for said in ("fresh copy of chapter 03. Where", "Yours lies in"):
+        show_progress(restart="03")
+        assert said in capsys.readouterr().out
+    with pytest.raises(ValueError, match="no chapter 99"):
+        show_progress(restart="99")
+
+
 def test_the_exercise_behind_it_is_named(monkeypatch, capsys):
     monkeypatch.setenv("COURSE_PROGRESS", "off")
     result = check("03.1", EINSUM.answer())

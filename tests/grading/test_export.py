@@ -108,3 +108,21 @@ def test_python_alone_is_enough(tmp_path):
         done = subprocess.run([sys.executable, "-S", *given], cwd=tmp_path, env=env, capture_output=True, text=True)
         assert (done.returncode == 0) == works, done.stderr
     assert zipfile.ZipFile(tmp_path / "in.zip").namelist() == ["Ada/03_self_attention.ipynb"]
+
+
+def test_the_learners_copies_come_first(chapters, tmp_path):
+    (tmp_path / "work").mkdir()
+    mine = Path(shutil.copy(chapters / "03_self_attention.ipynb", tmp_path / "work"))
+    shutil.copy(chapters / "01_kernel_regression.ipynb", tmp_path / "work")
+    answer(chapters / "03_self_attention.ipynb", "03.2", "# in chapters")
+    answer(chapters / "01_kernel_regression.ipynb", "01.1", "# in chapters")
+    answer(mine, "03.1", "# in work")
+    notebook = json.loads(mine.read_text(encoding="utf-8"))
+    note = {"cell_type": "markdown", "id": "n", "metadata": {"course": {"role": "note"}}, "source": "The task has changed."}
+    notebook["cells"].insert(5, note)  # as an update leaves it
+    mine.write_text(json.dumps(notebook), encoding="utf-8")
+    target = tmp_path / "class" / "a.zip"
+    target.parent.mkdir()
+    assert handing_in.export(target, "Ada", tmp_path) == {"01_kernel_regression": ["01.1"], "03_self_attention": ["03.1"]}
+    found = collect(target.parent)
+    assert len(found) == 2 and not any(item.problem for item in found) and b"# in work" in b"".join(load(item) for item in found)
