@@ -68,7 +68,7 @@ def reset(chapter: str | None = None) -> list[str]:
 
 
 def fresh_copy(chapter: str) -> Path | None:
-    """Begin a chapter such as "03" again, like ``course.py restart``; returns where the old copy lies. ValueError without such a chapter."""
+    """Begin a chapter such as "03" again, like ``course.py restart``; returns where the old copy lies. ValueError where there is none."""
     sys.path.append(str(ROOT))  # the launcher's module: it needs no package
     try:
         from course_work import Work
