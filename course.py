@@ -144,6 +144,9 @@ def lab(args):
         print(f"JupyterLab is at  {address}\nTo stop it, press Ctrl-C here. What it says is in {log.relative_to(ROOT)}.", flush=True)
 
     env = dict(setup.child_environment(), JUPYTER_RUNTIME_DIR=str(runtime))
+    own = setup.kernel_startup(ROOT / ".course" / "ipython")
+    if own:
+        env["IPYTHONDIR"] = str(own)
     return setup.serve(command + args.rest, env, log, runtime, announce)
 
 

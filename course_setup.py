@@ -190,6 +190,39 @@ def become(command, env, folder=ROOT):
     os.execve(str(command[0]), [str(part) for part in command], env)
 
 
+# What every kernel of the lab runs first: who begins in the middle of a chapter is told how to begin, and sees no traceback.
+STARTUP = '''"""Written by course.py lab."""
+
+import sys
+
+
+def _told(shell, kind, error, traceback, tb_offset=None):
+    if "course_utils" in sys.modules:
+        return shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
+    from IPython.display import display
+
+    text = ("The kernel has just started and knows nothing yet: run the cells above first, from the top. "
+            "Menu Run, then \u201cRun All Above Selected Cell\u201d.")
+    box = "border-left:4px solid #7a8594;padding:.5em .9em;background:var(--jp-layout-color2,rgba(128,128,128,.08))"
+    display({"text/html": f"<div style='{box}'><b>Not yet.</b> {text}</div>", "text/plain": text}, raw=True)
+
+
+get_ipython().set_custom_exc((NameError,), _told)
+'''
+
+
+def kernel_startup(folder):
+    """Write the file that kernels run first into an IPython folder of our own; returns the folder, or None where it cannot be written."""
+    target = Path(folder) / "profile_default" / "startup" / "course.py"
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists() or target.read_text(encoding="utf-8") != STARTUP:
+            target.write_text(STARTUP, encoding="utf-8")
+    except OSError:
+        return None
+    return Path(folder)
+
+
 def running_server(runtime):
     """What the JupyterLab that was started from this folder says of itself, as long as it runs; else None."""
     for path in sorted(Path(runtime).glob("jpserver-*.json")):

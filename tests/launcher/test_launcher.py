@@ -569,6 +569,21 @@ def test_a_server_says_where_it_is_and_its_lines_go_to_a_file(setup, tmp_path, c
     assert setup.running_server(runtime) is None
 
 
+def test_who_begins_in_the_middle_is_told_how_to_begin(setup, tmp_path):
+    folder = setup.kernel_startup(tmp_path / "ipython")
+    env = dict(os.environ, IPYTHONDIR=str(folder))
+
+    def said(code):
+        done = subprocess.run([sys.executable, "-m", "IPython", "--colors=NoColor", "-c", code], env=env, capture_output=True, text=True)
+        return done.stdout + done.stderr
+
+    assert "run the cells above first" in (text := said("check('00.1', x)")) and "Traceback" not in text
+    for code in ("import course_utils; no_such_name", "1 / 0"):  # any other error stays what it is
+        assert "Error" in (text := said(code)) and "cells above" not in text
+    (tmp_path / "file").write_text("")
+    assert setup.kernel_startup(tmp_path / "file") is None
+
+
 def test_restart_gives_a_fresh_copy(course, started, capsys):
     assert course.main(["restart", "3"]) == 0 and "fresh copy of chapter 03.\n" in capsys.readouterr().out
     (course.ROOT / "work" / "03_self_attention.ipynb").write_text("mine")
