@@ -1,0 +1,82 @@
+"""docs/teaching.md against what it speaks of: the exercises, the chapters' heads, their questions."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from course_tools.authoring.ledger import find_sources
+from course_utils.checks.engine import catalogue
+from course_utils.paths import ROOT
+
+PAGE = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
+CHAPTERS = {number: path.read_text(encoding="utf-8") for number, path in find_sources(ROOT).items()}
+EXERCISES = {exercise.id: exercise for exercise in catalogue()}
+ROWS = re.findall(r"(?m)^\| (\d\d[ab]?\.\d+) (.*?) \| (★+) \| (\d+) \| (\d+) \| (core|optional) \| (.+) \|$", PAGE)
+CORE = {row[0] for row in ROWS if row[5] == "core"}
+PLANS = {part.split("\n")[0]: part for part in re.split(r"(?m)^##+ ", PAGE) if re.match(r"\w+ weeks\n", part)}
+
+
+def minutes(number: str, which: str = "all") -> int:
+    """Minutes of a chapter's exercises: all of them, those called core, or none for a chapter that is only read."""
+    counted = {"all": set(EXERCISES), "core": CORE, "reading": set()}[which]
+    return sum(e.minutes for key, e in EXERCISES.items() if key.split(".")[0] == number and key in counted)
+
+
+def reading(number: str) -> int:
+    """Minutes without exercises, by the chapter's head; where it gives one figure for all, what the exercises leave of it."""
+    head = re.search(r"(?m)^About (\d+) minutes with.*?(?:, (\d+) without)?\. Running", CHAPTERS[number])
+    return int(head[2]) if head[2] else int(head[1]) - minutes(number)
+
+
+def test_the_table_has_the_numbers_of_exercises_and_heads():
+    rows = re.findall(r"(?m)^\| \[(\d\d[ab]?)\]\(\.\./chapters/.*?\) .*? \| .*? \| (\d+) \| (\d+) \| (\d+) \| (.*) \|$", PAGE)
+    points = {n: sum(e.points for key, e in EXERCISES.items() if key.split(".")[0] == n) for n in CHAPTERS}
+    running = {n: re.search(r"Running every cell takes (.*?)\.", text)[1] for n, text in CHAPTERS.items()}
+    assert rows == [(n, str(reading(n)), str(minutes(n)), str(points[n]), running[n]) for n in CHAPTERS]
+    totals = [sum(map(reading, CHAPTERS)), sum(map(minutes, CHAPTERS)), sum(points.values())]
+    assert "| all | | {} | {} | {} | |".format(*totals) in PAGE
+
+
+def test_every_exercise_is_core_or_optional_once():
+    assert sorted(row[0] for row in ROWS) == sorted(EXERCISES)
+    for key, title, stars, took, points, _, _ in ROWS:
+        e = EXERCISES[key]
+        assert (title, len(stars), int(took), int(points)) == (e.title, e.stars, e.minutes, e.points), key
+    sums = re.findall(r"(?m)^### (\d\d[ab]?) .*\n\nCore: (\d+) minutes\. Optional: (\d+)\.$", PAGE)
+    assert sums == [(n, str(minutes(n, "core")), str(minutes(n) - minutes(n, "core"))) for n in CHAPTERS]
+    took = sum(minutes(n, "core") for n in CHAPTERS)
+    assert f"{len(CORE)} of the {len(EXERCISES)} exercises are core; they take {took} of the {sum(map(minutes, CHAPTERS))}" in PAGE
+
+
+def test_there_are_three_plans():
+    assert [(name, part.count("\n| ") - 1) for name, part in PLANS.items()] == [("Six weeks", 6), ("Ten weeks", 10), ("Fourteen weeks", 14)]
+
+
+@pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
+def test_a_plan_takes_up_every_chapter_or_says_what_is_lost(plan):
+    taken = []
+    for cell, said in re.findall(r"(?m)^\| \d+ \| (.*?) \| (\d+) \| .* \|$", plan):
+        week = [part.split() for part in cell.split(" · ")]
+        assert sum(reading(n) + minutes(n, which) for n, which in week) == int(said) <= 240, cell
+        taken += [n for n, _ in week]
+    left = re.findall(r"(?m)^- (\d\d[ab]?) ", plan.split("**Left out.**")[1])
+    assert sorted(taken + left) == sorted(CHAPTERS) and taken == sorted(taken)
+
+
+def test_questions_and_mistakes_are_those_of_the_course():
+    shown = re.findall(r"(?m)^\| (\d\d[ab]?) \| .* \| (.*)<br>(.*) \|$", PAGE)
+    assert [row[0] for row in shown] == list(CHAPTERS)
+    for number, *two in shown:
+        assert all(f"<summary>{question}</summary>" in CHAPTERS[number] for question in two), number
+    named = re.findall(r"\*([^*|]+)\*: (\d\d[ab]?\.\d+(?:, \d\d[ab]?\.\d+)*)", PAGE)
+    assert len(named) > 20
+    for name, where in named:
+        assert [key for key in where.split(", ") if name not in EXERCISES[key].mistakes] == [], name
+
+
+def test_links_lead_somewhere():
+    links = re.findall(r"\]\(([^)#]+)", PAGE)
+    assert [link for link in links if not (ROOT / "docs" / link).exists()] == []
+    assert "](docs/teaching.md)" in (ROOT / "README.md").read_text(encoding="utf-8").split("## Teaching with it")[1].split("\n## ")[0]
