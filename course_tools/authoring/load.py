@@ -40,7 +40,7 @@ def open_cells(nb: NotebookNode) -> list[NotebookNode]:
         heading = _HEADING.match(cell.source) if cell.cell_type == "markdown" else None
         if heading and (not fold or len(heading[1]) <= fold):
             fold = len(heading[1]) if cell.metadata.get(FOLDED) else 0
-        if not fold:
+        if not fold and cell.get("id") not in ("links-top", "links-end"):  # what build adds is nothing to study
             cells.append(cell)
     return cells
 
