@@ -147,13 +147,13 @@ def _drop_tasks() -> None:
 
 def _run_cells(client: PatientClient, chapter: Chapter, kind: str, folders: list[str]) -> None:
     """Run the code cells in order; stop at the first that fails or shows what it may not."""
-    count = 0
-    for index, cell in enumerate(client.nb.cells):
+    count, places = 0, {cell.id: place for place, cell in enumerate(chapter.cells)}  # build adds cells of its own to the notebook
+    for position, cell in enumerate(client.nb.cells):
         if cell.cell_type != "code":
             continue
-        count += 1
+        count, index = count + 1, places[cell.id]
         try:
-            client.execute_cell(cell, index, execution_count=count)
+            client.execute_cell(cell, position, execution_count=count)
         except CellExecutionError as error:
             raise BuildError(_raised(chapter, kind, index, count, error, cell.outputs)) from None
         except TimeoutError:
