@@ -63,6 +63,22 @@ def test_a_staged_chapter_has_labels_pictures_with_alt_text_and_ways_to_the_answ
     assert all((tmp_path / "static" / "figures" / tag.split("figures/")[1].split('"')[0]).exists() for tag in tags)
 
 
+def test_panels_and_progress_do_not_stand_in_the_book(pages, tmp_path):
+    page = pages[0]
+    notebook = nbformat.read(ROOT / "chapters" / f"{page.stem}.ipynb", as_version=4)
+    for cell in notebook.cells:
+        if "live" in cell.metadata.get("tags", []):  # somebody has run and saved it
+            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": "<p>1 of 111 exercises, 4 of 437 points.</p>"})]
+    (tmp_path / "chapters").mkdir()
+    nbformat.write(notebook, tmp_path / "chapters" / f"{page.stem}.ipynb")
+    stage_chapter(page, tmp_path, tmp_path / "out")
+    before, staged = str(notebook), nbformat.read(tmp_path / "out" / "chapters" / f"{page.stem}.ipynb", as_version=4)
+    for words in ("not attempted (0 of", "of 111 exercises"):
+        assert words in before and words not in str(staged)
+    outputs = [len(cell.outputs) for cell in staged.cells if cell.cell_type == "code"]
+    assert sum(outputs) > 5, "all other outputs stay"
+
+
 def test_answers_stand_folded_on_a_page_of_their_own(pages, tmp_path):
     page = next(page for page in pages if page.number == "03")
     stage_answers(page, ROOT, tmp_path)

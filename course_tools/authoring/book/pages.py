@@ -78,14 +78,15 @@ def read_pages(root: Path) -> list[Page]:
 
 
 def stage_chapter(page: Page, root: Path, out: Path) -> None:
-    """Write ``out/chapters/STEM.ipynb`` and its pictures: headings with labels, a link to each answer, widgets gone."""
+    """Write ``out/chapters/STEM.ipynb`` and its pictures: headings with labels, a link to each answer; no panels, no widgets."""
     notebook = nbformat.read(root / "chapters" / f"{page.stem}.ipynb", as_version=4)
     position, cells = 0, []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source, position = _labelled(cell.source, page.number, position)
         else:
-            cell.outputs = [_shown(output, f"{page.stem}-{cell.id}-{i}", out) for i, output in enumerate(cell.outputs)]
+            shown = [] if _personal(cell) else cell.outputs
+            cell.outputs = [_shown(output, f"{page.stem}-{cell.id}-{i}", out) for i, output in enumerate(shown)]
         course = cell.metadata.get("course", {})
         cells.append(cell)
         if course.get("role") == "check":
@@ -96,6 +97,11 @@ def stage_chapter(page: Page, root: Path, out: Path) -> None:
     target = out / "chapters" / f"{page.stem}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, target)
+
+
+def _personal(cell: NotebookNode) -> bool:
+    """Whether a cell's output speaks to whoever runs it: the panel of a check that nobody attempted, somebody's progress."""
+    return cell.metadata.get("course", {}).get("role") == "check" or "live" in cell.metadata.get("tags", [])
 
 
 def _labelled(source: str, number: str, position: int) -> tuple[str, int]:
