@@ -1,6 +1,7 @@
 """The readable book: how pages are staged, what the checks of a finished site find, and the real course built once."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -160,37 +161,103 @@ def test_the_book_of_the_course(site, pages):
     assert "softmax" in (site / "searchindex.js").read_text(encoding="utf-8")
 
 
+def test_one_search_field_and_an_icon(site, pages):
+    for name in ("index", f"chapters/{pages[1].stem}", f"answers/{pages[1].stem}", "exercises"):
+        html = (site / f"{name}.html").read_text(encoding="utf-8")
+        assert html.count('class="btn search-button-field') == 1
+        icon = re.search(r'<link rel="icon" href="([^"?]+)', html)[1]
+        assert (site / name).parent.joinpath(icon).read_bytes()[:4] == b"\0\0\1\0", "an .ico file"
+        assert re.search(r'<script defer="defer" src="[^"]*book\.js', html)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        started = play.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
 @pytest.mark.skipif(not FULL, reason="browser tests run under: python course.py test --full")
 @pytest.mark.skipif(find_browser() is None, reason="no Chromium here (Debian: sudo apt install chromium)")
-def test_the_book_in_a_browser(site):
+@pytest.mark.parametrize("width, height", [(1440, 900), (390, 844)])
+def test_pictures_enlarge_by_click_and_by_keyboard(site, pages, browser, width, height):
+    page = browser.new_page(viewport={"width": width, "height": height})
+    stem = next(found.stem for found in pages if found.number == "06")
+    page.goto((site / "chapters" / f"{stem}.html").as_uri())
+    pictures = page.locator(".bd-article img")
+    assert page.locator(".picture-button > img").count() == pictures.count() > 3
+    widths = pictures.evaluate_all("found => found.map(image => Number(image.getAttribute('width')))")
+    widest = widths.index(max(widths))
+    shown, view = pictures.nth(widest).bounding_box()["width"], page.locator("dialog.picture-view")
+    assert not view.is_visible()
+    for key in (None, "Enter"):
+        button = page.locator(".picture-button").nth(widest)
+        assert button.get_attribute("aria-label").endswith(pictures.nth(widest).get_attribute("alt"))
+        if key:
+            button.press(key)
+        else:
+            button.click()
+        large = view.locator("img")
+        assert view.is_visible() and large.bounding_box()["width"] > 1.25 * shown
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, "the page itself stays as it is"
+        assert page.evaluate("document.activeElement.textContent") == "Close"
+        before = large.bounding_box()["width"]
+        page.keyboard.press("+")
+        assert large.bounding_box()["width"] > before
+        page.keyboard.press("Escape")
+        assert not view.is_visible() and page.evaluate("document.activeElement.className") == "picture-button"
+    pictures.nth(widest).click()
+    view.get_by_text("Close").click()
+    assert not view.is_visible()
+    page.close()
+
+
+@pytest.mark.skipif(not FULL, reason="browser tests run under: python course.py test --full")
+@pytest.mark.skipif(find_browser() is None, reason="no Chromium here (Debian: sudo apt install chromium)")
+def test_code_of_a_hundred_columns_needs_no_sideways_scrolling(site, pages, browser):
+    page, seen, wide = browser.new_page(viewport={"width": 1440, "height": 900}), 0, []
+    for found in pages:
+        page.goto((site / "chapters" / f"{found.stem}.html").as_uri())
+        blocks = page.locator(".bd-article pre").evaluate_all(
+            "found => found.map(pre => [Math.max(...pre.textContent.split('\\n').map(line => [...line].length)),"
+            " pre.scrollWidth - pre.clientWidth, pre.textContent.slice(0, 60)])")
+        seen += len(blocks)
+        wide += [(found.stem, words) for columns, over, words in blocks if columns <= 100 and over > 1]
+    page.close()
+    assert seen > 500 and wide == []
+
+
+@pytest.mark.skipif(not FULL, reason="browser tests run under: python course.py test --full")
+@pytest.mark.skipif(find_browser() is None, reason="no Chromium here (Debian: sudo apt install chromium)")
+def test_the_book_in_a_browser(site, browser):
     """Every page in light and dark: no request, every formula set, no serious finding of the accessibility linter; search finds."""
     from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import sync_playwright
 
     names = sorted(str(path.relative_to(site)) for path in site.rglob("*.html") if "_static" not in path.relative_to(site).parts)
     asked, serious, minor, formulas = [], [], {}, 0
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
-        for mode in ("light", "dark"):
-            page = browser.new_page()
-            page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else asked.append(r.url))
-            page.add_init_script(f"localStorage.setItem('mode', '{mode}'); localStorage.setItem('theme', '{mode}');")
-            for name in names:
-                page.goto((site / name).as_uri())
-                page.wait_for_function("() => !document.querySelector('.math') || document.querySelector('mjx-container')")
-                page.evaluate("() => window.MathJax ? MathJax.startup.promise.then(() => 0) : 0")  # all of them are set
-                assert page.evaluate("document.documentElement.dataset.theme") == mode
-                assert page.locator("mjx-merror").count() == 0, f"a formula of {name} cannot be set"
-                formulas += page.locator("mjx-container").count()
-                for found in Axe().run(page, {"exclude": [["mjx-container"]]}).response["violations"]:
-                    if found["impact"] in ("serious", "critical"):
-                        serious += [f"{mode} {name}: {found['id']}: {node['html'][:120]}" for node in found["nodes"]]
-                    else:
-                        minor[found["id"]] = minor.get(found["id"], 0) + len(found["nodes"])
-        page.goto((site / "search.html").as_uri() + "?q=softmax")
-        page.wait_for_selector("#search-results li", timeout=15_000)
-        results = page.locator("#search-results li").count()
-        browser.close()
+    for mode in ("light", "dark"):
+        page = browser.new_page()
+        page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else asked.append(r.url))
+        page.add_init_script(f"localStorage.setItem('mode', '{mode}'); localStorage.setItem('theme', '{mode}');")
+        for name in names:
+            page.goto((site / name).as_uri())
+            page.wait_for_function("() => !document.querySelector('.math') || document.querySelector('mjx-container')")
+            page.evaluate("() => window.MathJax ? MathJax.startup.promise.then(() => 0) : 0")  # all of them are set
+            assert page.evaluate("document.documentElement.dataset.theme") == mode
+            assert page.locator("mjx-merror").count() == 0, f"a formula of {name} cannot be set"
+            formulas += page.locator("mjx-container").count()
+            for found in Axe().run(page, {"exclude": [["mjx-container"]]}).response["violations"]:
+                if found["impact"] in ("serious", "critical"):
+                    serious += [f"{mode} {name}: {found['id']}: {node['html'][:120]}" for node in found["nodes"]]
+                else:
+                    minor[found["id"]] = minor.get(found["id"], 0) + len(found["nodes"])
+    page.goto((site / "search.html").as_uri() + "?q=softmax")
+    page.wait_for_selector("#search-results li", timeout=15_000)
+    results = page.locator("#search-results li").count()
+    page.close()
     print(f"{len(names)} pages twice, {formulas} formulas, {results} results for softmax, minor findings {minor}")
     assert asked == [] and serious == [] and results > 5 and formulas > 1000
 
