@@ -14,6 +14,7 @@ suppress_warnings = ["misc.highlighting_failure"]
 html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["static"]
+html_extra_path = ["extra"]  # copied as it is: the notebooks to download
 html_css_files = ["book.css"]
 html_js_files = [("book.js", {"defer": "defer"})]
 html_favicon = "static/favicon.ico"

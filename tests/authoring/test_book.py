@@ -80,6 +80,22 @@ def test_panels_and_progress_do_not_stand_in_the_book(pages, tmp_path):
     assert sum(outputs) > 5, "all other outputs stay"
 
 
+def test_links_between_chapters_lead_to_pages_and_the_notebook_is_there_to_download(pages, tmp_path):
+    page = next(page for page in pages if page.number == "05")
+    path = ROOT / "chapters" / f"{page.stem}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    ways = "[← 04 · Heads](04_multi_head_attention.ipynb) | [map of the course](00_start_here.ipynb#map)"
+    notebook.cells.append(nbformat.v4.new_markdown_cell(ways))
+    (tmp_path / "chapters").mkdir()
+    nbformat.write(notebook, tmp_path / "chapters" / path.name)
+    stage_chapter(page, tmp_path, tmp_path / "out")
+    staged = nbformat.read(tmp_path / "out" / "chapters" / path.name, as_version=4)
+    assert staged.cells[-1].source == ('<a href="04_multi_head_attention.html">← 04 · Heads</a> | '
+                                       '<a href="00_start_here.html#map">map of the course</a>')
+    assert f'href="../notebooks/{path.name}" download' in staged.cells[1].source
+    assert (tmp_path / "out" / "extra" / "notebooks" / path.name).read_bytes() == (tmp_path / "chapters" / path.name).read_bytes()
+
+
 def test_answers_stand_folded_on_a_page_of_their_own(pages, tmp_path):
     page = next(page for page in pages if page.number == "03")
     stage_answers(page, ROOT, tmp_path)
@@ -157,6 +173,8 @@ def test_the_book_of_the_course(site, pages):
         html = (site / "chapters" / f"{page.stem}.html").read_text(encoding="utf-8")
         assert "<img" in html
         assert (site / "answers" / f"{page.stem}.html").exists()
+        assert f'href="../notebooks/{page.stem}.ipynb"' in html and (site / "notebooks" / f"{page.stem}.ipynb").exists()
+        assert not re.findall(r'href="(?!\.\./notebooks/)[^"]*\.ipynb', html)
     assert (site / "_static" / "mathjax" / "tex-chtml.js").exists()
     assert "softmax" in (site / "searchindex.js").read_text(encoding="utf-8")
 
