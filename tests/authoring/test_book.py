@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from course_tools.authoring.book.__main__ import MARK, main, refuse_foreign_folder
 from course_tools.authoring.book.indexes import read_claims, read_index
 from course_tools.authoring.book.pages import exercises, headings, read_pages, stage_answers, stage_chapter
-from course_tools.authoring.book.pdf import find_browser, print_site
+from course_tools.authoring.book.pdf import contents_page, find_browser, is_empty, print_site, stamps_page
 from course_tools.authoring.book.verify import problems
 from course_tools.authoring.errors import AuthoringError
 from course_tools.authoring.ledger import read_ledger
@@ -285,9 +286,49 @@ def test_the_book_in_a_browser(site, browser):
 def test_pages_are_printed_and_bound(site, pages, tmp_path):
     from pypdf import PdfReader
 
-    names = [(page.title, f"chapters/{page.stem}") for page in pages[:1]] + [("Answers", f"answers/{pages[0].stem}")]
+    names = [("The course", "index"), (pages[0].title, f"chapters/{pages[0].stem}"), ("Answers", f"answers/{pages[0].stem}")]
     sheets = print_site(site, names, tmp_path / "course.pdf", find_browser())
     reader = PdfReader(tmp_path / "course.pdf")
-    text = "\n".join(sheet.extract_text() for sheet in reader.pages)
-    assert len(reader.pages) == sheets > 3 and len(reader.outline) == 2
-    assert "def " in text.split("Answers to chapter 00")[1], "folded answers must be open on paper"
+    texts = [sheet.extract_text() for sheet in reader.pages]
+    assert len(reader.pages) == sheets > 4
+    assert "def " in "\n".join(texts).split("Answers to chapter 00")[1], "folded answers must be open on paper"
+    assert not any(is_empty(sheet) for sheet in reader.pages)
+    for at, text in enumerate(texts[1:], start=2):
+        assert str(at) in text.split("\n")[-3:], f"sheet {at} has no number"
+    titles = [item.title for item in reader.outline if not isinstance(item, list)]
+    assert titles == ["The course", "Contents", pages[0].title, "Answers"]
+    inner = next(item for item in reader.outline if isinstance(item, list))
+    assert len(inner) > 5
+    for item in [reader.outline[2], *inner]:  # the contents give the sheet on which the heading stands
+        at = reader.get_destination_page_number(item)
+        assert f"{item.title} {at + 1}" in texts[1] and item.title in " ".join(texts[at].split())
+    links = [note.get_object() for sheet in reader.pages for note in sheet.get("/Annots", [])]
+    assert links and not [link for link in links if str(link.get("/A", {}).get("/URI", "")).startswith("file:")]
+
+
+def test_the_contents_and_the_stamps_say_heads_and_numbers():
+    contents = contents_page([(1, "One & two", 3), (2, "1 Part", 4)])
+    assert "<span>One &amp; two</span><i></i><span>3</span>" in contents and 'class="second"><span>1 Part' in contents
+    stamps = stamps_page(["Cover", "Contents", "a < b"])
+    assert stamps.count('class="sheet"') == 3 and "Cover" not in stamps and "<span>a &lt; b</span><b>3</b>" in stamps
+
+
+@pytest.mark.skipif(not FULL, reason="browser tests run under: python course.py test --full")
+@pytest.mark.skipif(find_browser() is None, reason="no Chromium here (Debian: sudo apt install chromium)")
+def test_code_on_paper_hangs_and_does_not_wrap_at_a_hundred_columns(tmp_path, browser):
+    for name in ("book.js", "book.css"):
+        shutil.copy(ROOT / "docs" / "book" / "static" / name, tmp_path)
+    code = "def f():\n    <span>x = '''" + "a" * 89 + "\n\n" + "word " * 60 + "'''</span>\n"
+    (tmp_path / "page.html").write_text('<!doctype html><link rel="stylesheet" href="book.css"><script src="book.js" defer></script>'
+                                        '<body style="margin:0"><div class="bd-article"><div class="highlight"><pre style="margin:0">'
+                                        f"{code}</pre></div></div>", encoding="utf-8")
+    page = browser.new_page(viewport={"width": 608, "height": 800})  # pixels: as wide as code on a printed sheet
+    page.emulate_media(media="print")
+    page.goto((tmp_path / "page.html").as_uri() + "?print")
+    lines = page.locator(".hung")
+    heights = lines.evaluate_all("found => found.map(line => line.getBoundingClientRect().height)")
+    assert len(heights) == 4 and heights[0] == heights[1] == heights[2] < heights[3] / 2
+    indents = lines.evaluate_all("found => found.map(line => line.style.paddingLeft)")
+    assert indents == ["4ch", "8ch", "4ch", "4ch"]
+    assert page.locator("pre").evaluate("pre => pre.textContent") == code.replace("<span>", "").replace("</span>", "")
+    page.close()

@@ -89,6 +89,8 @@ def stage_chapter(page: Page, root: Path, out: Path) -> None:
     position, cells = 0, []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
+            if cell.id in ("links-top", "links-end"):
+                cell.source = cell.source.split("\n\n")[0]  # below the links stands how to run cells
             cell.source, position = _labelled(WAY.sub(_way, cell.source), page.number, position)
         else:
             shown = [] if _personal(cell) else cell.outputs

@@ -66,6 +66,25 @@
     });
   }
 
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", pictures);
-  else pictures();
+  /* On paper a line of code that is too long goes on further in than it began, so that it cannot be read as a new line of Python. */
+  function hang() {
+    document.querySelectorAll(".bd-article .highlight pre:not([data-hung])").forEach((pre) => {
+      pre.dataset.hung = "yes";
+      let open = [];  // the tags that a line break stands in
+      pre.innerHTML = pre.innerHTML.replace(/\n$/, "").split("\n").map((line) => {
+        const before = open.join("");
+        (line.match(/<\/?span[^>]*>/g) || []).forEach((tag) => tag[1] === "/" ? open.pop() : open.push(tag));
+        const indent = line.replace(/<[^>]*>/g, "").search(/\S|$/) + 4;
+        return `<span class="hung" style="padding-left:${indent}ch;text-indent:-${indent}ch">${before}${line}${"</span>".repeat(open.length)}\n</span>`;
+      }).join("");
+    });
+  }
+  window.addEventListener("beforeprint", hang);
+
+  const start = () => {
+    pictures();
+    if (location.search === "?print") hang();  // pdf.py asks so: a browser without a window does not say that it prints
+  };
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
+  else start();
 })();
