@@ -286,7 +286,8 @@ def test_the_book_in_a_browser(site, browser):
 def test_pages_are_printed_and_bound(site, pages, tmp_path):
     from pypdf import PdfReader
 
-    names = [("The course", "index"), (pages[0].title, f"chapters/{pages[0].stem}"), ("Answers", f"answers/{pages[0].stem}")]
+    names = [("The course", "index"), (pages[0].title, f"chapters/{pages[0].stem}"), ("Answers", f"answers/{pages[0].stem}"),
+             ("Exercises", "exercises")]
     sheets = print_site(site, names, tmp_path / "course.pdf", find_browser())
     reader = PdfReader(tmp_path / "course.pdf")
     texts = [sheet.extract_text() for sheet in reader.pages]
@@ -296,7 +297,8 @@ def test_pages_are_printed_and_bound(site, pages, tmp_path):
     for at, text in enumerate(texts[1:], start=2):
         assert str(at) in text.split("\n")[-3:], f"sheet {at} has no number"
     titles = [item.title for item in reader.outline if not isinstance(item, list)]
-    assert titles == ["The course", "Contents", pages[0].title, "Answers"]
+    assert titles == ["The course", "Contents", pages[0].title, "Answers", "Exercises"]
+    assert "Predict: shapes" in texts[reader.get_destination_page_number(reader.outline[-1])], "a long table starts below its title"
     inner = next(item for item in reader.outline if isinstance(item, list))
     assert len(inner) > 5
     for item in [reader.outline[2], *inner]:  # the contents give the sheet on which the heading stands
