@@ -14,12 +14,16 @@ suppress_warnings = ["misc.highlighting_failure"]
 html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["static"]
+html_extra_path = ["extra"]  # copied as it is: the notebooks to download
 html_css_files = ["book.css"]
+html_js_files = [("book.js", {"defer": "defer"})]
+html_favicon = "static/favicon.ico"
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
 html_theme_options = {
     "use_download_button": False,
+    "navbar_persistent": [],  # the sidebar has the search already
     "show_toc_level": 2,
     "show_navbar_depth": 1,
     "home_page_in_toc": True,

@@ -1,6 +1,8 @@
 """The readable book: how pages are staged, what the checks of a finished site find, and the real course built once."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 from course_tools.authoring.book.__main__ import MARK, main, refuse_foreign_folder
 from course_tools.authoring.book.indexes import read_claims, read_index
 from course_tools.authoring.book.pages import exercises, headings, read_pages, stage_answers, stage_chapter
-from course_tools.authoring.book.pdf import find_browser, print_site
+from course_tools.authoring.book.pdf import contents_page, find_browser, is_empty, print_site, stamps_page
 from course_tools.authoring.book.verify import problems
 from course_tools.authoring.errors import AuthoringError
 from course_tools.authoring.ledger import read_ledger
@@ -61,6 +63,38 @@ def test_a_staged_chapter_has_labels_pictures_with_alt_text_and_ways_to_the_answ
     tags = [output.data["text/html"] for output in outputs if "<img" in output.get("data", {}).get("text/html", "")]
     assert len(tags) == len(figures) and all(' alt="' in tag and ' alt=""' not in tag for tag in tags)
     assert all((tmp_path / "static" / "figures" / tag.split("figures/")[1].split('"')[0]).exists() for tag in tags)
+
+
+def test_panels_and_progress_do_not_stand_in_the_book(pages, tmp_path):
+    page = pages[0]
+    notebook = nbformat.read(ROOT / "chapters" / f"{page.stem}.ipynb", as_version=4)
+    for cell in notebook.cells:
+        if "live" in cell.metadata.get("tags", []):  # somebody has run and saved it
+            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": "<p>1 of 111 exercises, 4 of 437 points.</p>"})]
+    (tmp_path / "chapters").mkdir()
+    nbformat.write(notebook, tmp_path / "chapters" / f"{page.stem}.ipynb")
+    stage_chapter(page, tmp_path, tmp_path / "out")
+    before, staged = str(notebook), nbformat.read(tmp_path / "out" / "chapters" / f"{page.stem}.ipynb", as_version=4)
+    for words in ("not attempted (0 of", "of 111 exercises"):
+        assert words in before and words not in str(staged)
+    outputs = [len(cell.outputs) for cell in staged.cells if cell.cell_type == "code"]
+    assert sum(outputs) > 5, "all other outputs stay"
+
+
+def test_links_between_chapters_lead_to_pages_and_the_notebook_is_there_to_download(pages, tmp_path):
+    page = next(page for page in pages if page.number == "05")
+    path = ROOT / "chapters" / f"{page.stem}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    ways = "[← 04 · Heads](04_multi_head_attention.ipynb) | [map of the course](00_start_here.ipynb#map)"
+    notebook.cells.append(nbformat.v4.new_markdown_cell(ways))
+    (tmp_path / "chapters").mkdir()
+    nbformat.write(notebook, tmp_path / "chapters" / path.name)
+    stage_chapter(page, tmp_path, tmp_path / "out")
+    staged = nbformat.read(tmp_path / "out" / "chapters" / path.name, as_version=4)
+    assert staged.cells[-1].source == ('<a href="04_multi_head_attention.html">← 04 · Heads</a> | '
+                                       '<a href="00_start_here.html#map">map of the course</a>')
+    assert f'href="../notebooks/{path.name}" download' in staged.cells[1].source
+    assert (tmp_path / "out" / "extra" / "notebooks" / path.name).read_bytes() == (tmp_path / "chapters" / path.name).read_bytes()
 
 
 def test_answers_stand_folded_on_a_page_of_their_own(pages, tmp_path):
@@ -140,41 +174,109 @@ def test_the_book_of_the_course(site, pages):
         html = (site / "chapters" / f"{page.stem}.html").read_text(encoding="utf-8")
         assert "<img" in html
         assert (site / "answers" / f"{page.stem}.html").exists()
+        assert f'href="../notebooks/{page.stem}.ipynb"' in html and (site / "notebooks" / f"{page.stem}.ipynb").exists()
+        assert not re.findall(r'href="(?!\.\./notebooks/)[^"]*\.ipynb', html)
     assert (site / "_static" / "mathjax" / "tex-chtml.js").exists()
     assert "softmax" in (site / "searchindex.js").read_text(encoding="utf-8")
 
 
+def test_one_search_field_and_an_icon(site, pages):
+    for name in ("index", f"chapters/{pages[1].stem}", f"answers/{pages[1].stem}", "exercises"):
+        html = (site / f"{name}.html").read_text(encoding="utf-8")
+        assert html.count('class="btn search-button-field') == 1
+        icon = re.search(r'<link rel="icon" href="([^"?]+)', html)[1]
+        assert (site / name).parent.joinpath(icon).read_bytes()[:4] == b"\0\0\1\0", "an .ico file"
+        assert re.search(r'<script defer="defer" src="[^"]*book\.js', html)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        started = play.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
 @pytest.mark.skipif(not FULL, reason="browser tests run under: python course.py test --full")
 @pytest.mark.skipif(find_browser() is None, reason="no Chromium here (Debian: sudo apt install chromium)")
-def test_the_book_in_a_browser(site):
+@pytest.mark.parametrize("width, height", [(1440, 900), (390, 844)])
+def test_pictures_enlarge_by_click_and_by_keyboard(site, pages, browser, width, height):
+    page = browser.new_page(viewport={"width": width, "height": height})
+    stem = next(found.stem for found in pages if found.number == "06")
+    page.goto((site / "chapters" / f"{stem}.html").as_uri())
+    pictures = page.locator(".bd-article img")
+    assert page.locator(".picture-button > img").count() == pictures.count() > 3
+    widths = pictures.evaluate_all("found => found.map(image => Number(image.getAttribute('width')))")
+    widest = widths.index(max(widths))
+    shown, view = pictures.nth(widest).bounding_box()["width"], page.locator("dialog.picture-view")
+    assert not view.is_visible()
+    for key in (None, "Enter"):
+        button = page.locator(".picture-button").nth(widest)
+        assert button.get_attribute("aria-label").endswith(pictures.nth(widest).get_attribute("alt"))
+        if key:
+            button.press(key)
+        else:
+            button.click()
+        large = view.locator("img")
+        assert view.is_visible() and large.bounding_box()["width"] > 1.25 * shown
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, "the page itself stays as it is"
+        assert page.evaluate("document.activeElement.textContent") == "Close"
+        before = large.bounding_box()["width"]
+        page.keyboard.press("+")
+        assert large.bounding_box()["width"] > before
+        page.keyboard.press("Escape")
+        assert not view.is_visible() and page.evaluate("document.activeElement.className") == "picture-button"
+    pictures.nth(widest).click()
+    view.get_by_text("Close").click()
+    assert not view.is_visible()
+    page.close()
+
+
+@pytest.mark.skipif(not FULL, reason="browser tests run under: python course.py test --full")
+@pytest.mark.skipif(find_browser() is None, reason="no Chromium here (Debian: sudo apt install chromium)")
+def test_code_of_a_hundred_columns_needs_no_sideways_scrolling(site, pages, browser):
+    page, seen, wide = browser.new_page(viewport={"width": 1440, "height": 900}), 0, []
+    for found in pages:
+        page.goto((site / "chapters" / f"{found.stem}.html").as_uri())
+        blocks = page.locator(".bd-article pre").evaluate_all(
+            "found => found.map(pre => [Math.max(...pre.textContent.split('\\n').map(line => [...line].length)),"
+            " pre.scrollWidth - pre.clientWidth, pre.textContent.slice(0, 60)])")
+        seen += len(blocks)
+        wide += [(found.stem, words) for columns, over, words in blocks if columns <= 100 and over > 1]
+    page.close()
+    assert seen > 500 and wide == []
+
+
+@pytest.mark.skipif(not FULL, reason="browser tests run under: python course.py test --full")
+@pytest.mark.skipif(find_browser() is None, reason="no Chromium here (Debian: sudo apt install chromium)")
+def test_the_book_in_a_browser(site, browser):
     """Every page in light and dark: no request, every formula set, no serious finding of the accessibility linter; search finds."""
     from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import sync_playwright
 
     names = sorted(str(path.relative_to(site)) for path in site.rglob("*.html") if "_static" not in path.relative_to(site).parts)
     asked, serious, minor, formulas = [], [], {}, 0
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
-        for mode in ("light", "dark"):
-            page = browser.new_page()
-            page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else asked.append(r.url))
-            page.add_init_script(f"localStorage.setItem('mode', '{mode}'); localStorage.setItem('theme', '{mode}');")
-            for name in names:
-                page.goto((site / name).as_uri())
-                page.wait_for_function("() => !document.querySelector('.math') || document.querySelector('mjx-container')")
-                page.evaluate("() => window.MathJax ? MathJax.startup.promise.then(() => 0) : 0")  # all of them are set
-                assert page.evaluate("document.documentElement.dataset.theme") == mode
-                assert page.locator("mjx-merror").count() == 0, f"a formula of {name} cannot be set"
-                formulas += page.locator("mjx-container").count()
-                for found in Axe().run(page, {"exclude": [["mjx-container"]]}).response["violations"]:
-                    if found["impact"] in ("serious", "critical"):
-                        serious += [f"{mode} {name}: {found['id']}: {node['html'][:120]}" for node in found["nodes"]]
-                    else:
-                        minor[found["id"]] = minor.get(found["id"], 0) + len(found["nodes"])
-        page.goto((site / "search.html").as_uri() + "?q=softmax")
-        page.wait_for_selector("#search-results li", timeout=15_000)
-        results = page.locator("#search-results li").count()
-        browser.close()
+    for mode in ("light", "dark"):
+        page = browser.new_page()
+        page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else asked.append(r.url))
+        page.add_init_script(f"localStorage.setItem('mode', '{mode}'); localStorage.setItem('theme', '{mode}');")
+        for name in names:
+            page.goto((site / name).as_uri())
+            page.wait_for_function("() => !document.querySelector('.math') || document.querySelector('mjx-container')")
+            page.evaluate("() => window.MathJax ? MathJax.startup.promise.then(() => 0) : 0")  # all of them are set
+            assert page.evaluate("document.documentElement.dataset.theme") == mode
+            assert page.locator("mjx-merror").count() == 0, f"a formula of {name} cannot be set"
+            formulas += page.locator("mjx-container").count()
+            for found in Axe().run(page, {"exclude": [["mjx-container"]]}).response["violations"]:
+                if found["impact"] in ("serious", "critical"):
+                    serious += [f"{mode} {name}: {found['id']}: {node['html'][:120]}" for node in found["nodes"]]
+                else:
+                    minor[found["id"]] = minor.get(found["id"], 0) + len(found["nodes"])
+    page.goto((site / "search.html").as_uri() + "?q=softmax")
+    page.wait_for_selector("#search-results li", timeout=15_000)
+    results = page.locator("#search-results li").count()
+    page.close()
     print(f"{len(names)} pages twice, {formulas} formulas, {results} results for softmax, minor findings {minor}")
     assert asked == [] and serious == [] and results > 5 and formulas > 1000
 
@@ -184,9 +286,51 @@ def test_the_book_in_a_browser(site):
 def test_pages_are_printed_and_bound(site, pages, tmp_path):
     from pypdf import PdfReader
 
-    names = [(page.title, f"chapters/{page.stem}") for page in pages[:1]] + [("Answers", f"answers/{pages[0].stem}")]
+    names = [("The course", "index"), (pages[0].title, f"chapters/{pages[0].stem}"), ("Answers", f"answers/{pages[0].stem}"),
+             ("Exercises", "exercises")]
     sheets = print_site(site, names, tmp_path / "course.pdf", find_browser())
     reader = PdfReader(tmp_path / "course.pdf")
-    text = "\n".join(sheet.extract_text() for sheet in reader.pages)
-    assert len(reader.pages) == sheets > 3 and len(reader.outline) == 2
-    assert "def " in text.split("Answers to chapter 00")[1], "folded answers must be open on paper"
+    texts = [sheet.extract_text() for sheet in reader.pages]
+    assert len(reader.pages) == sheets > 4
+    assert "def " in "\n".join(texts).split("Answers to chapter 00")[1], "folded answers must be open on paper"
+    assert not any(is_empty(sheet) for sheet in reader.pages)
+    for at, text in enumerate(texts[1:], start=2):
+        assert str(at) in text.split("\n")[-3:], f"sheet {at} has no number"
+    titles = [item.title for item in reader.outline if not isinstance(item, list)]
+    assert titles == ["The course", "Contents", pages[0].title, "Answers", "Exercises"]
+    assert "Predict: shapes" in texts[reader.get_destination_page_number(reader.outline[-1])], "a long table starts below its title"
+    inner = next(item for item in reader.outline if isinstance(item, list))
+    assert len(inner) > 5
+    for item in [reader.outline[2], *inner]:  # the contents give the sheet on which the heading stands
+        at = reader.get_destination_page_number(item)
+        assert f"{item.title} {at + 1}" in texts[1] and item.title in " ".join(texts[at].split())
+    links = [note.get_object() for sheet in reader.pages for note in sheet.get("/Annots", [])]
+    assert links and not [link for link in links if str(link.get("/A", {}).get("/URI", "")).startswith("file:")]
+
+
+def test_the_contents_and_the_stamps_say_heads_and_numbers():
+    contents = contents_page([(1, "One & two", 3), (2, "1 Part", 4)])
+    assert "<span>One &amp; two</span><i></i><span>3</span>" in contents and 'class="second"><span>1 Part' in contents
+    stamps = stamps_page(["Cover", "Contents", "a < b"])
+    assert stamps.count('class="sheet"') == 3 and "Cover" not in stamps and "<span>a &lt; b</span><b>3</b>" in stamps
+
+
+@pytest.mark.skipif(not FULL, reason="browser tests run under: python course.py test --full")
+@pytest.mark.skipif(find_browser() is None, reason="no Chromium here (Debian: sudo apt install chromium)")
+def test_code_on_paper_hangs_and_does_not_wrap_at_a_hundred_columns(tmp_path, browser):
+    for name in ("book.js", "book.css"):
+        shutil.copy(ROOT / "docs" / "book" / "static" / name, tmp_path)
+    code = "def f():\n    <span>x = '''" + "a" * 89 + "\n\n" + "word " * 60 + "'''</span>\n"
+    (tmp_path / "page.html").write_text('<!doctype html><link rel="stylesheet" href="book.css"><script src="book.js" defer></script>'
+                                        '<body style="margin:0"><div class="bd-article"><div class="highlight"><pre style="margin:0">'
+                                        f"{code}</pre></div></div>", encoding="utf-8")
+    page = browser.new_page(viewport={"width": 608, "height": 800})  # pixels: as wide as code on a printed sheet
+    page.emulate_media(media="print")
+    page.goto((tmp_path / "page.html").as_uri() + "?print")
+    lines = page.locator(".hung")
+    heights = lines.evaluate_all("found => found.map(line => line.getBoundingClientRect().height)")
+    assert len(heights) == 4 and heights[0] == heights[1] == heights[2] < heights[3] / 2
+    indents = lines.evaluate_all("found => found.map(line => line.style.paddingLeft)")
+    assert indents == ["4ch", "8ch", "4ch", "4ch"]
+    assert page.locator("pre").evaluate("pre => pre.textContent") == code.replace("<span>", "").replace("</span>", "")
+    page.close()

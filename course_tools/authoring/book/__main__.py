@@ -34,6 +34,8 @@ def stage(root: Path, out: Path) -> list[tuple[str, str]]:
     settings = root / "docs" / "book"
     shutil.copytree(settings / "static", out / "static", dirs_exist_ok=True)
     shutil.copy(settings / "conf.py", out / "conf.py")
+    (out / "extra").mkdir(exist_ok=True)
+    shutil.copy(settings / "static" / "favicon.ico", out / "extra")  # a browser asks for it there when it shows a picture alone
     for page in pages:
         stage_chapter(page, root, out)
         stage_answers(page, root, out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,12 @@ from ..source import with_headings
 
 HEADING = re.compile(r"(?m)^(#{1,4}) +(.+?)\s*$")
 EXERCISE = re.compile(r"Exercise (?P<id>\d\d[a-z]?\.\d+) (?P<stars>★+) (?P<title>.+?) \((?P<minutes>\d+) minutes?\)")
+WAY = re.compile(r"\[(?P<words>[^\[\]]+)\]\((?P<stem>\d\d[a-z]?_\w+)\.ipynb(?P<place>#[^)\s]+)?\)")
 _FENCE = re.compile(r"(?ms)^(```|~~~).*?^\1")
+
+
+DOWNLOAD = ('<p class="notebook-link"><a href="../notebooks/{stem}.ipynb" download>Download this chapter as a notebook</a> '
+            '<span>(.ipynb; it runs in the course\'s folder <code>chapters</code>)</span></p>')
 
 
 @dataclass(frozen=True)
@@ -78,24 +84,41 @@ def read_pages(root: Path) -> list[Page]:
 
 
 def stage_chapter(page: Page, root: Path, out: Path) -> None:
-    """Write ``out/chapters/STEM.ipynb`` and its pictures: headings with labels, a link to each answer, widgets gone."""
+    """Write ``out/chapters/STEM.ipynb`` and its pictures: headings with labels, links, no panels, no widgets; the notebook beside it."""
     notebook = nbformat.read(root / "chapters" / f"{page.stem}.ipynb", as_version=4)
     position, cells = 0, []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source, position = _labelled(cell.source, page.number, position)
+            if cell.id in ("links-top", "links-end"):
+                cell.source = cell.source.split("\n\n")[0]  # below the links stands how to run cells
+            cell.source, position = _labelled(WAY.sub(_way, cell.source), page.number, position)
         else:
-            cell.outputs = [_shown(output, f"{page.stem}-{cell.id}-{i}", out) for i, output in enumerate(cell.outputs)]
+            shown = [] if _personal(cell) else cell.outputs
+            cell.outputs = [_shown(output, f"{page.stem}-{cell.id}-{i}", out) for i, output in enumerate(shown)]
         course = cell.metadata.get("course", {})
         cells.append(cell)
         if course.get("role") == "check":
             cells.append(nbformat.v4.new_markdown_cell(f"[Answer to exercise {course['exercise']}](#{answer_label(course['exercise'])})"))
     if position != len(page.sections):
         raise AuthoringError(f"{page.stem}: the notebook has {position} headings, its source {len(page.sections)}; build it again")
+    first = next((i for i, cell in enumerate(cells) if headings(cell.source)), 0)
+    cells.insert(first + 1, nbformat.v4.new_markdown_cell(DOWNLOAD.format(stem=page.stem)))
     notebook.cells = cells
     target = out / "chapters" / f"{page.stem}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, target)
+    (out / "extra" / "notebooks").mkdir(parents=True, exist_ok=True)
+    shutil.copy(root / "chapters" / f"{page.stem}.ipynb", out / "extra" / "notebooks")
+
+
+def _way(found: re.Match[str]) -> str:
+    """A link to another chapter's notebook as one to its page; the places it may name are raw ``<a id>``, which MyST does not know."""
+    return f'<a href="{found["stem"]}.html{found["place"] or ""}">{found["words"]}</a>'
+
+
+def _personal(cell: NotebookNode) -> bool:
+    """Whether a cell's output speaks to whoever runs it: the panel of a check that nobody attempted, somebody's progress."""
+    return cell.metadata.get("course", {}).get("role") == "check" or "live" in cell.metadata.get("tags", [])
 
 
 def _labelled(source: str, number: str, position: int) -> tuple[str, int]:
