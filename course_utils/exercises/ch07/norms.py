@@ -79,7 +79,7 @@ def _draw_layer(seed: int) -> list[Case]:
     return [_layer_case(g, "2 sequences of 3 tokens of width 5", 2 * randn(g, 2, 3, 5) + 1),
             _layer_case(g, "4 tokens of width 6", 2 * randn(g, 4, 6) - 1),
             _layer_case(g, "four axes", randn(g, 2, 3, 4, 5) + 1),
-            _layer_case(g, "features around 100", (64 * randn(g, 2, 3, 7)).round() / 64 + 100),  # in 64ths: sums are exact
+            _layer_case(g, "features around 100", (64 * randn(g, 2, 3, 8)).round() / 64 + 100),  # 8 of them in 64ths: exact means
             _layer_case(g, "tokens of small variance, eps = 0.01", 0.1 * randn(g, 2, 3, 5), "eps", eps=0.01)]
 
 
