@@ -13,7 +13,7 @@ import pytest
 from course_tools.authoring.book.__main__ import MARK, main, refuse_foreign_folder
 from course_tools.authoring.book.indexes import read_claims, read_index
 from course_tools.authoring.book.pages import exercises, headings, read_pages, stage_answers, stage_chapter
-from course_tools.authoring.book.pdf import contents_page, find_browser, is_empty, print_site, stamps_page
+from course_tools.authoring.book.pdf import contents_page, find_browser, is_empty, print_site, sections_of, stamps_page
 from course_tools.authoring.book.verify import problems
 from course_tools.authoring.errors import AuthoringError
 from course_tools.authoring.ledger import read_ledger
@@ -306,6 +306,21 @@ def test_pages_are_printed_and_bound(site, pages, tmp_path):
         assert f"{item.title} {at + 1}" in texts[1] and item.title in " ".join(texts[at].split())
     links = [note.get_object() for sheet in reader.pages for note in sheet.get("/Annots", [])]
     assert links and not [link for link in links if str(link.get("/A", {}).get("/URI", "")).startswith("file:")]
+
+
+def test_sections_keep_their_words_where_the_browser_repeats_a_line(tmp_path):
+    from pypdf import PdfReader, PdfWriter
+
+    writer = PdfWriter()
+    for _ in range(3):
+        writer.add_blank_page(100, 100)
+    above = writer.add_outline_item(title="The chapter", page_number=0)
+    for at, title in enumerate(["Contents", "9 Who may have9 Who may havethe model", "SummarySummary"]):
+        writer.add_outline_item(title=title, page_number=at, parent=above)
+    writer.write(tmp_path / "part.pdf")
+    (tmp_path / "page.html").write_text('<h2> Contents </h2><h1>The chapter<a class="headerlink"></a></h1>' + "".join(
+        f'<h2>{words}<a class="headerlink">#</a></h2>' for words in ("9 Who may <em>have</em> the model", "Summary")), encoding="utf-8")
+    assert sections_of(PdfReader(tmp_path / "part.pdf"), tmp_path / "page.html") == [("9 Who may have the model", 1), ("Summary", 2)]
 
 
 def test_the_contents_and_the_stamps_say_heads_and_numbers():

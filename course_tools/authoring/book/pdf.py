@@ -54,7 +54,7 @@ def print_site(site: Path, names: list[tuple[str, str]], target: Path, browser: 
         for number, (title, name) in enumerate(names):
             reader = PdfReader(_print((site / f"{name}.html").resolve(), folder / f"{number}.pdf", browser))
             kept = [at for at, sheet in enumerate(reader.pages) if not is_empty(sheet)]
-            sections = [(words, sum(k < at for k in kept)) for words, at in _sections(reader, site / f"{name}.html")] if number else []
+            sections = [(words, sum(k < at for k in kept)) for words, at in sections_of(reader, site / f"{name}.html")] if number else []
             parts.append((title, name, reader, kept, sections))
 
         lengths, ahead = [len(kept) for *_, kept, _ in parts], 1  # of the sheets, and how many sheets the contents take
@@ -113,23 +113,25 @@ def is_empty(sheet: PageObject) -> bool:
     return not sheet.extract_text().strip() and not sheet.images
 
 
-def _sections(reader: PdfReader, page: Path) -> list[tuple[str, int]]:
+def sections_of(reader: PdfReader, page: Path) -> list[tuple[str, int]]:
     """``(heading, sheet)`` of the headings below the title; none when the browser writes no outline.
 
-    The browser's outline runs the lines of a long heading into each other, or gives it twice; the words are taken from the page.
+    The browser's outline runs the lines of a long heading into each other, or gives the first of them twice; the words are the page's.
     """
     headings = (html.unescape(re.sub(r"<[^>]+>", "", found)) for found in
-                re.findall(r'(?s)<h2>(.*?)<a class="headerlink"', page.read_text(encoding="utf-8")))
+                re.findall(r'<h2>((?:(?!</h2>)[\s\S])*?)<a class="headerlink"', page.read_text(encoding="utf-8")))
     known = {_solid(words): " ".join(words.split()) for words in headings}
-    known |= {solid * 2: words for solid, words in known.items()}
-    found, stack = [], [(0, item) for item in reader.outline]
+    found, stack = [], list(reader.outline)
     while stack:
-        depth, item = stack.pop(0)
+        item = stack.pop(0)
         if isinstance(item, list):
-            stack = [(depth + 1, inner) for inner in item] + stack
-        elif _solid(item.title) in known:
-            found.append((known[_solid(item.title)], reader.get_destination_page_number(item)))
-    return [(words, at) for words, at in found if at is not None]
+            stack = item + stack
+            continue
+        title, at = _solid(item.title), reader.get_destination_page_number(item)
+        solid = next((solid for solid in known if title.endswith(solid) and solid.startswith(title.removesuffix(solid))), None)
+        if solid and at is not None:
+            found.append((known[solid], at))
+    return found
 
 
 def _solid(words: str) -> str:
