@@ -1,21 +1,22 @@
 """Find the exercises in a notebook, and the cells each of them needs. Runs inside the sandbox: a notebook is hostile.
 
 An exercise is found by its cell's metadata, and by the name of its function when metadata was lost or the cell was
-duplicated, moved or renamed. Cells it needs are those that define a name it uses, directly or through another cell.
+duplicated, moved or renamed. Cells it needs are those that define or change a name it uses, directly or through another cell.
 """
 
 from __future__ import annotations
 
-import ast
-import builtins
 import json
 import re
-import symtable
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from .names import Names, names_in, plain_python, without_checks
+
 MOST_CELLS, MOST_SOURCE = 2_000, 1_000_000
+_CHECKED = re.compile(r"\bcheck\(\s*[\"'](\d\d[a-z]?\.\d+)[\"']")
+_RIGHT = re.compile(r"\s*✓ (\d\d[a-z]?\.\d+) [^\n]*: right \(")
 
 
 class Unreadable(ValueError):
@@ -23,18 +24,20 @@ class Unreadable(ValueError):
 
 
 @dataclass
-class Cell:
-    """A code cell: what it says it is, which names it defines and which it uses."""
+class Cell(Names):
+    """A code cell: where it stands, what it says it is, and its names."""
 
-    index: int
-    source: str
+    index: int = 0
+    source: str = ""
     exercise: str | None = None
     role: str | None = None
-    defines: set[str] = field(default_factory=set)
-    uses: set[str] = field(default_factory=set)
-    blank: set[str] = field(default_factory=set)
-    imported: set[str] = field(default_factory=set)
-    broken: str | None = None
+    right: tuple[str, ...] = ()  # exercises whose check said "right" when the notebook was saved, as its output claims
+
+
+def cell_of(index: int, source: str, exercise: str | None = None, role: str | None = None, right: tuple[str, ...] = ()) -> Cell:
+    """A cell with the names in it."""
+    source = plain_python(source)
+    return Cell(**vars(names_in(source)), index=index, source=source, exercise=exercise, role=role, right=right)
 
 
 def read_notebook(data: bytes) -> list[Cell]:
@@ -62,90 +65,40 @@ def read_notebook(data: bytes) -> list[Cell]:
         metadata = cell.get("metadata")
         course = metadata.get("course") if isinstance(metadata, dict) else None
         exercise, role = (course.get("exercise"), course.get("role")) if isinstance(course, dict) else (None, None)
-        found.append(analysed(Cell(index, plain_python(source), exercise if isinstance(exercise, str) else None,
-                                   role if isinstance(role, str) else None)))
+        found.append(cell_of(index, source, exercise if isinstance(exercise, str) else None, role if isinstance(role, str) else None,
+                             _said_right(cell.get("outputs"))))
     return found
 
 
-def plain_python(source: str) -> str:
-    """A cell without what only a notebook understands: magics, shell lines and help requests become comments."""
-    source = source.replace("\r\n", "\n").replace("\r", "\n")
-    if re.match(r"\s*%%(?!time|capture|timeit)", source):
-        return "\n".join("# " + line for line in source.split("\n"))
-    lines = []
-    for line in source.split("\n"):
-        bare = line.lstrip()
-        magic = bare.startswith(("%", "!")) or (bare.startswith("?") or re.match(r"[\w.]+\?{1,2}\s*$", bare))
-        lines.append(line[: len(line) - len(bare)] + "pass  # " + bare if magic and not bare.startswith("%%") else
-                     "# " + bare if magic else line)
-    return "\n".join(lines)
-
-
-def analysed(cell: Cell) -> Cell:
-    """Fill in names; a cell that does not parse says so in ``broken`` and defines what its text seems to define."""
-    try:
-        tree = ast.parse(cell.source)
-        compile(cell.source, "cell", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = getattr(error, "lineno", None)
-        cell.broken = f"{type(error).__name__}: {getattr(error, 'msg', error)}" + (f" (line {line})" if line else "")
-        cell.defines = {a or b for a, b in re.findall(r"^(?:def|class)\s+(\w+)|^(\w+)\s*=", cell.source, re.M)}
-        return cell
-    for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and any(map(_raises_not_implemented, ast.walk(node))):
-            cell.blank.add(node.name)
-    for node in _walk_outside_functions(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            cell.defines.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            cell.defines.add(node.id)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            cell.imported |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
-    cell.imported -= cell.defines  # what is imported is nobody's answer, but other cells may need it
-    cell.uses = global_names(symtable.symtable(cell.source, "cell", "exec")) - (set(dir(builtins)) - cell.defines - cell.imported)
-    return cell
-
-
-def global_names(table: symtable.SymbolTable) -> set[str]:
-    """Names that are looked up in the notebook, not parameters or variables of a function."""
-    top = table.get_type() == "module"
-    found = {s.get_name() for s in table.get_symbols() if s.is_referenced() and (top or s.is_global())}
-    return found.union(*(global_names(child) for child in table.get_children()))
-
-
-def _raises_not_implemented(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Raise):
-        return False
-    target = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-    return isinstance(target, ast.Name) and target.id == "NotImplementedError"
-
-
-def _walk_outside_functions(tree: ast.AST) -> list[ast.AST]:
-    """Nodes that belong to the cell's own level: a name stored inside a function is not defined here."""
-    found, todo = [], list(ast.iter_child_nodes(tree))
-    while todo:
-        node = todo.pop()
-        found.append(node)
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp,
-                                 ast.DictComp, ast.GeneratorExp)):
-            todo += ast.iter_child_nodes(node)
-    return found
+def _said_right(outputs: Any) -> tuple[str, ...]:
+    """Exercises that a cell's saved output calls right; anybody can write that, so it decides nothing."""
+    found = []
+    for output in outputs if isinstance(outputs, list) else []:
+        data = output.get("data") if isinstance(output, dict) else None
+        text = data.get("text/plain") if isinstance(data, dict) else None
+        text = "".join(part for part in text if isinstance(part, str)) if isinstance(text, list) else text
+        match = _RIGHT.match(text[:300]) if isinstance(text, str) else None
+        found += [match[1]] if match else []
+    return tuple(found)
 
 
 def is_check(cell: Cell) -> bool:
     """A cell that asks for a check, or hands the checked version on: grading asks for itself."""
-    return cell.role == "check" or bool(re.search(r"\bcheck\(\s*[\"']\d\d[a-z]?\.\d+[\"']", cell.source))
+    return cell.role == "check" or bool(_CHECKED.search(cell.source))
 
 
 def find(cells: list[Cell], exercises: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """Exercises that are in a notebook: ``{id: {"cell": index, "name": …, "needs": [index, …], "builds_on": [id, …], "notes": […]}}``.
+    """Exercises that are in a notebook: ``{id: {"cell": index, "name": …, "needs": [index, …], "above": [index, …], "builds_on": [id, …],
+    "notes": […], "right": bool}}``.
 
-    ``exercises`` maps ids to the names that are asked for.
+    ``exercises`` maps ids to the names that are asked for. ``above`` are all cells down to the exercise's check; ``right`` is what the
+    notebook's saved output claims.
     """
     tagged = {cell.exercise for cell in cells if cell.role == "answer"}
     chapters = {exercise.split(".")[0] for exercise in tagged & set(exercises)}
-    answers = [cell for cell in cells if not is_check(cell)]
+    answers = [cell for cell in map(_unchecked, cells) if cell is not None]
     untagged = Counter(name for exercise, name in exercises.items() if exercise not in tagged)
+    right = {exercise for cell in cells for exercise in cell.right}
     found: dict[str, dict[str, Any]] = {}
     for exercise, asked in exercises.items():
         if chapters and exercise.split(".")[0] not in chapters:
@@ -155,10 +108,25 @@ def find(cells: list[Cell], exercises: dict[str, str]) -> dict[str, dict[str, An
         chosen, notes = _choose(answers, own, name, alone=untagged[name] <= 1)
         if chosen is None:
             continue
-        needed = needs(chosen, answers)
+        end = max([cell.index for cell in cells if is_check(cell) and exercise in _CHECKED.findall(cell.source)] + [chosen.index])
+        needed = needs(chosen, answers, end)
         below = {c.exercise for c in answers if c.index in needed and c.role == "answer" and c.exercise in exercises} - {exercise}
-        found[exercise] = {"cell": chosen.index, "name": name, "needs": needed, "builds_on": sorted(below), "notes": notes}
+        found[exercise] = {"cell": chosen.index, "name": name, "needs": needed, "builds_on": sorted(below), "notes": notes,
+                           "above": [c.index for c in answers if c.index <= end], "right": exercise in right}
     return found
+
+
+def runnable(cells: list[Cell]) -> dict[int, str]:
+    """Index → text of the cells as grading runs them: without what asks for a check."""
+    return {cell.index: cell.source for cell in map(_unchecked, cells) if cell is not None}
+
+
+def _unchecked(cell: Cell) -> Cell | None:
+    """A cell as it is without its checks; None where nothing is left."""
+    if not is_check(cell):
+        return cell
+    rest = without_checks(cell.source)
+    return cell_of(cell.index, rest, cell.exercise, cell.role) if rest.strip() else None
 
 
 def _name_in(cells: list[Cell], answers: list[Cell], own: list[Cell], exercise: str, name: str) -> str:
@@ -203,21 +171,34 @@ def checked_name(cells: list[Cell], exercise: str) -> str | None:
     return names[-1] if names else None
 
 
-def needs(cell: Cell, cells: list[Cell]) -> list[int]:
-    """Indices of the cells to run for ``cell``, in the notebook's order: those that define what is used, and so on.
+def needs(cell: Cell, cells: list[Cell], end: int | None = None) -> list[int]:
+    """Indices of the cells to run for ``cell``, in the notebook's order: those that define or change what is used, and so on.
 
-    The nearest definition above is taken, and the nearest below if there is none above (a notebook can be run out of order).
+    The nearest definition above is taken, and the nearest below if there is none above (a notebook can be run out of order); with it
+    what changes the name from there down to cell ``end``, where the check stands (None: down to ``cell``).
     """
-    chosen, todo = {cell.index}, [(name, cell) for name in cell.uses]
+    end = cell.index if end is None else end
+    setters = {function: names for c in cells for function, names in c.sets.items()}
+    gives = {c.index: (c.defines | c.imported).union(*(setters.get(function, ()) for function in c.calls)) for c in cells}
+    imported = {name for c in cells for name in c.imported - c.defines}
+    stars = [c for c in cells if c.star]
+    chosen, todo = {cell.index}, [(name, cell) for name in sorted(cell.uses)]
+    asked = {(name, cell.index) for name in cell.uses}
     while todo:
         name, user = todo.pop()
-        holders = [c for c in cells if name in c.defines | c.imported and c is not user]
+        holders = [c for c in cells if name in gives[c.index] and c is not user]
         above = [c for c in holders if c.index < user.index]
         below = [] if above or name in user.defines | user.imported else [c for c in holders if c.index > user.index]
         intact = [c for c in above if c.broken is None]
         helpers = intact[-1:] or above[-1:] or below[:1]
+        start = helpers[0].index if helpers else user.index
+        helpers += [c for c in cells if start < c.index <= end and c is not user and c.broken is None
+                    and (name in gives[c.index] or (name in c.touches and name not in imported))]
+        helpers += [c for c in stars if c.index <= end and not holders]
         for helper in helpers:
-            if helper.index not in chosen:
-                chosen.add(helper.index)
-                todo += [(used, helper) for used in helper.uses]
+            chosen.add(helper.index)
+            for used in helper.uses | ({name} if name in helper.touches else set()):
+                if (used, helper.index) not in asked:
+                    asked.add((used, helper.index))
+                    todo.append((used, helper))
     return sorted(chosen)

@@ -10,12 +10,18 @@ import os
 import re
 import unicodedata
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 LARGEST = 32 * 2**20  # bytes of a notebook
+LONGEST = 400  # characters of a name inside a zip file: names are searched by patterns
+MOST_EACH = 60  # notebooks of one student
 ENTRIES, RATIO = 10_000, 200  # files in a zip, and how often smaller it may be than its content
+NO_NOTEBOOK = "is no notebook: hand in the .ipynb, or a .zip of it"
+IGNORED = (".ipynb_checkpoints", ".git", ".DS_Store", ".Trash")  # hidden folders in which nobody hands anything in
+UNREADABLE = (".ipynb.txt", ".html", ".json", ".rar", ".7z", ".tar.gz", ".tgz", ".tar", ".gz", ".pdf", ".py", ".docx", ".md")
 CANVAS = re.compile(r"^(?:LATE_(?=anon_))?(?P<student>[^_/]+)_(?:LATE_)?(?P<id>\d+|(?<=anon_)\w{5})_\d+_(?P<name>.+\.(?:ipynb|zip))$",
                     re.IGNORECASE)
 MOODLE = re.compile(r"^(?P<student>.+?)_(?P<id>\d+)_assignsubmission_[a-z]+_?(?P<name>(?<=_).+\.(?:ipynb|zip))?$", re.IGNORECASE)
@@ -43,43 +49,84 @@ def printable(text: str, most: int = 120) -> str:
 
 
 def collect(folder: str | Path) -> list[Submission]:
-    """Every notebook under ``folder`` (or in one zip file), in a fixed order. ValueError when there is no such folder."""
+    """Everything that was handed in under ``folder`` (or in one zip file), in a fixed order: notebooks, and with a ``problem`` whatever
+    is no notebook. ValueError when there is no such folder."""
     root = Path(folder)
     if root.is_file() and zipfile.is_zipfile(root):
-        found = list(_from_zip(root, None, whole_class=True))
+        found = list(_from_zip(root, None))
     elif root.is_dir():
         base = root / "submitted" if (root / "submitted").is_dir() and not (root / "submitted").is_symlink() else root
         found = list(_from_folder(base))
     else:
         raise ValueError(f"{root} is neither a folder nor a zip file")
-    return sorted(found, key=lambda s: (s.student, s.label, s.path, s.member))
+    notebooks = {(s.student, s.identity) for s in found if not s.problem}
+    found = [s for s in found if not s.problem.endswith(NO_NOTEBOOK) or (s.student, s.identity) not in notebooks]
+    return _capped(sorted(found, key=lambda s: (s.student, s.label, s.path, s.member)))
+
+
+def _capped(found: list[Submission]) -> list[Submission]:
+    """At most MOST_EACH notebooks of a student; one line says that there were more."""
+    kept, count = [], Counter()
+    for submission in found:
+        count[submission.student, submission.identity] += 1
+        many = count[submission.student, submission.identity]
+        if many <= MOST_EACH:
+            kept.append(submission)
+        elif many == MOST_EACH + 1:
+            kept.append(replace(submission, problem=f"more than {MOST_EACH} notebooks of one student: this one and those behind it are not "
+                                                    "graded"))
+    return kept
 
 
 def _from_folder(base: Path) -> Iterator[Submission]:
-    for place, folders, files in os.walk(base):
+    errors: list[OSError] = []
+    alone = [path for path in base.iterdir() if not path.name.startswith(".") and path.name != "__MACOSX"]
+    seen: set[str] = set()  # folders right below the base in which something was handed in
+    for place, folders, files in os.walk(base, onerror=errors.append):
+        hidden = [name for name in folders if name.startswith(".") and name not in IGNORED]
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f != "__MACOSX")
+        for name in sorted(hidden):
+            if Path(place) == base:
+                yield _problem(base, Path(place) / name, "a hidden folder: not read")
         for name in list(folders):
             if (Path(place) / name).is_symlink():
                 folders.remove(name)
                 yield _problem(base, Path(place) / name, "a symbolic link, which is not followed")
         for name in sorted(files):
             path = Path(place) / name
-            lower = name.lower()
-            if name.startswith(".") or not lower.endswith((".ipynb", ".zip")):
+            if name.startswith(".") or name in ("timestamp.txt", "Thumbs.db", "desktop.ini"):
                 continue
-            if path.is_symlink() or not path.is_file():
-                yield _problem(base, path, "a symbolic link or no ordinary file: not read")
-            elif lower.endswith(".zip"):
-                yield from _from_zip(path, _owner_of(base, path))
-            else:
-                yield _notebook(base, path)
+            found = list(_from_file(base, path, owned=alone != [path]))
+            seen |= {path.relative_to(base).parts[0]} if found else set()
+            yield from found
+    for error in errors:
+        path = Path(error.filename or base)
+        if path != base:
+            seen.add(path.relative_to(base).parts[0])
+            yield _problem(base, path, f"a folder that you may not read ({type(error).__name__})")
+    for path in sorted(alone):
+        if path.is_dir() and not path.is_symlink() and path.name not in seen:
+            yield _problem(base, path, "an empty folder: nothing was handed in")
 
 
-def _owner_of(base: Path, path: Path) -> tuple[str, str] | None:
-    """Student and identity to whom a zip file belongs; None when it may hold a whole class."""
-    place = PurePosixPath(path.relative_to(base).as_posix())
-    student, identity, _ = _whose(place)
-    return (student, identity) if identity or len(place.parts) > 1 else None
+def _from_file(base: Path, path: Path, owned: bool) -> Iterator[Submission]:
+    """What one file hands in; ``owned``: a zip file speaks for one student alone."""
+    double = path.suffix.lower() in (".gz", ".xz", ".bz2", ".txt")  # .tar.gz, .ipynb.txt
+    kind = "".join(path.suffixes[-2:] if double else path.suffixes[-1:]).lower()
+    if path.is_symlink() or not path.is_file():
+        yield _problem(base, path, "a symbolic link or no ordinary file: not read")
+    elif kind == ".zip":
+        yield from _from_zip(path, _owner_of(base, path) if owned else None)
+    elif kind == ".ipynb":
+        yield _notebook(base, path)
+    elif kind in UNREADABLE or len(path.relative_to(base).parts) == 1:
+        yield _problem(base, path, f"{kind or 'a file without an ending'} {NO_NOTEBOOK}")
+
+
+def _owner_of(base: Path, path: Path) -> tuple[str, str]:
+    """Student and identity to whom a zip file belongs: its folder's, or its own name's."""
+    student, identity, _ = _whose(PurePosixPath(path.relative_to(base).as_posix()))
+    return student, identity
 
 
 def _notebook(base: Path, path: Path) -> Submission:
@@ -91,7 +138,8 @@ def _notebook(base: Path, path: Path) -> Submission:
     if identity:  # unpacked from Canvas or Moodle, whose zip files carry the time of the download
         handed_in = None
     size = path.stat().st_size
-    problem = f"{size / 2**20:.0f} MB is more than the {LARGEST / 2**20:.0f} MB a notebook may have" if size > LARGEST else ""
+    most = LARGEST / 2**20
+    problem = f"{size / 2**20:.0f} MB is more than the {most:.0f} MB a notebook may have: clear the outputs" if size > LARGEST else ""
     return Submission(student, label, str(path), "", identity, handed_in, problem)
 
 
@@ -126,14 +174,12 @@ def _whose(path: PurePosixPath) -> tuple[str, str, str]:
     return (flat["student"], "", f"{flat['chapter']}.ipynb") if flat else (path.stem, "", label)
 
 
-def _from_zip(path: Path, owner: tuple[str, str] | None, whole_class: bool = False) -> Iterator[Submission]:
-    """Notebooks in a zip file; it may be a whole class's or one student's."""
+def _from_zip(path: Path, owner: tuple[str, str] | None) -> Iterator[Submission]:
+    """Notebooks in a zip file: one student's, who speaks for nobody else, or (``owner`` None) a whole class's."""
     def whose(where: PurePosixPath) -> tuple[str, str, str]:
         if owner or not where.parts or where.is_absolute() or ".." in where.parts:
             return (*(owner or (path.stem, "")), where.name or path.name)
-        student, identity, label = _whose(where)
-        unnamed = len(where.parts) == 1 and not identity and not CHAPTER.match(where.stem)
-        return path.stem if unnamed and not whole_class else student, identity, label
+        return _whose(where)
 
     def refused(text: str, member: str = "") -> Submission:
         student, identity, label = whose(PurePosixPath(member.replace("\\", "/")))
@@ -145,10 +191,20 @@ def _from_zip(path: Path, owner: tuple[str, str] | None, whole_class: bool = Fal
             if len(entries) > ENTRIES:
                 yield refused(f"a zip file with {len(entries):,} entries: not opened")
                 return
+            if not any(entry.filename.lower().endswith(".ipynb") for entry in entries):
+                yield refused("a zip file without a notebook")
             for entry in entries:
                 name = entry.filename
                 where = PurePosixPath(name.replace("\\", "/"))
-                if entry.is_dir() or not name.lower().endswith((".ipynb", ".zip")) or "__MACOSX" in where.parts:
+                if entry.is_dir() or not name.lower().endswith((".ipynb", ".zip")) or "__MACOSX" in where.parts or any(
+                        part.startswith(".") for part in where.parts if part not in (".", "..")):
+                    continue
+                if len(name) > LONGEST:
+                    yield refused(f"a name of {len(name):,} characters: not read")
+                    continue
+                if owner and (CANVAS.match(where.name) or any(MOODLE.match(part) for part in where.parts)):
+                    yield refused(f"the name {name[:80]!r} is one that a learning-management system gives. In a zip file of one student it "
+                                  "is not believed; the archive of a whole class is given to grade by itself", name)
                     continue
                 if name.lower().endswith(".zip"):
                     yield refused("a zip file inside a zip file: not opened", name)
@@ -163,7 +219,7 @@ def _from_zip(path: Path, owner: tuple[str, str] | None, whole_class: bool = Fal
                     yield refused("an encrypted entry: not read", name)
                 else:
                     student, identity, label = whose(where)
-                    inside = dt.datetime(*entry.date_time).timestamp() if entry.date_time[0] > 1980 and not owner else path.stat().st_mtime
+                    inside = path.stat().st_mtime if owner or entry.date_time[0] <= 1980 else dt.datetime(*entry.date_time).timestamp()
                     yield Submission(student, label, str(path), name, identity, None if identity else inside)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         yield refused(f"not a readable zip file ({type(error).__name__})")
@@ -186,5 +242,5 @@ def load(submission: Submission) -> bytes:
     except Exception as error:  # zlib.error, and whatever a broken archive makes of it
         raise ValueError(f"cannot be unpacked ({type(error).__name__})") from None
     if len(data) > LARGEST:
-        raise ValueError(f"more than {LARGEST / 2**20:.0f} MB")
+        raise ValueError(f"more than {LARGEST / 2**20:.0f} MB: clear the outputs")
     return data

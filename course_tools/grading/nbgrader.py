@@ -22,7 +22,8 @@ from typing import Any
 from course_utils.checks import catalogue
 from course_utils.paths import ROOT
 
-from .cells import Cell, analysed, needs, plain_python
+from .cells import Cell, cell_of, needs
+from .names import plain_python
 
 CONFIG = '''"""nbgrader for "Attention, from Kernels to GPT"."""
 
@@ -96,7 +97,7 @@ def kept_cells(book: dict[str, Any], solved: dict[str, Any] | None = None) -> se
     variants: list[list[Cell]] = []
     for answers in ({}, answers_of):
         texts = {i: answers.get(roles[i], _text(cell)) for i, cell in code if roles[i][1] != "check"}
-        variants.append([analysed(Cell(i, plain_python(text), *roles[i])) for i, text in texts.items()])
+        variants.append([cell_of(i, text, *roles[i]) for i, text in texts.items()])
     kept = {i for i, cell in code if roles[i][1] in ("answer", "check") or only_imports(_text(cell))}
     for cells in variants:
         for cell in cells:

@@ -158,8 +158,9 @@ def grade_class(folder: str | Path, out: str | Path, plan_options: dict[str, Any
     from tqdm import tqdm
 
     submissions = collect(folder)
-    if not submissions:
-        raise ValueError(f"there is no notebook under {folder}")
+    if all(s.problem for s in submissions):
+        first = f". The first of {len(submissions)} files: {printable(submissions[0].problem)}" if submissions else ""
+        raise ValueError(f"there is no notebook under {folder}{first}")
     book = Book(out, resume, seed)
     plan = Plan(secret=book.secret, **plan_options)
     if not plan.unsafe and why_not():
@@ -168,7 +169,10 @@ def grade_class(folder: str | Path, out: str | Path, plan_options: dict[str, Any
     stamp = fingerprint_of_exercises(plan.only)
     done = {line["key"]: line["sha256"] for line in book.lines() if line.get("stamp") == stamp and "key" in line}
     todo = [s for s in submissions if done.get(key_of(s)) is None or done[key_of(s)] != digest_of(s)]
-    counts = {"graded": 0, "kept": len(submissions) - len(todo), "unreadable": 0}
+    again = {key_of(s) for s in todo}
+    kept = {key for s in submissions if (key := key_of(s)) not in again}
+    troubled = {line["key"] for line in book.lines() if line.get("stamp") == stamp and line.get("key") in kept and line["problem"]}
+    counts = {"graded": 0, "kept": len(kept), "unreadable": len(troubled)}
     runner = _local if engine == "local" else _dask
     bar = tqdm(total=len(todo), desc="grading", unit="notebook", file=sys.stdout, disable=quiet)
     with bar:

@@ -7,21 +7,18 @@ are told from ours.
 
 from __future__ import annotations
 
-import builtins
 import contextlib
-import linecache
 import os
 import select
 import signal
 import socket
 import sys
 import time
-import traceback
-import types
 from typing import Any
 
 from . import wire
-from .cells import Unreadable, find, read_notebook
+from .cells import Unreadable, find, read_notebook, runnable
+from .shell import run_cells
 
 
 def serve(channel: socket.socket) -> None:
@@ -34,14 +31,14 @@ def serve(channel: socket.socket) -> None:
         return
     found = find(cells, job["exercises"])
     channel.sendall(wire.pack({"problem": None, "found": found, "cells": len(cells)}))
-    sources = {cell.index: cell.source for cell in cells}
+    sources = runnable(cells)
     while True:
         task = wire.read(lambda n: _receive(channel, n))
         if task is None:
             return
         place = found[task["exercise"]]
         task["name"] = place["name"]
-        task["sources"] = [(index, sources[index]) for index in place["needs"]]
+        task["sources"] = [(index, sources[index]) for index in place["above" if task["everything"] else "needs"]]
         task["cell"] = place["cell"]
         ended, frame = _in_a_child(task, channel)
         channel.sendall(wire.pack({"exercise": task["exercise"], "ended": ended, "frame": frame}))
@@ -142,7 +139,7 @@ def observed(task: dict[str, Any]) -> dict[str, Any]:
     from course_utils.checks.observe import TooLong, observe_all, wrong_kind
 
     sys.stdout = sys.stderr = open(os.devnull, "w")  # prints of cells cost nothing, however many
-    space, problems = run_cells(task["sources"], task["cell"])
+    space, problems = run_cells(task["sources"], task["cell"], task["seconds"])
     report = {"problems": problems, "status": "observed", "seen": [], "line": "", "number": None}
     if task["name"] not in space:
         return {**report, "status": "missing"}
@@ -171,31 +168,3 @@ def is_ours(answer: Any) -> bool:
     code = getattr(answer, "__code__", None)
     file = str(getattr(code, "co_filename", ""))
     return str(getattr(answer, "__module__", "")).startswith(OURS) or "course_utils" in file or "course_tools" in file
-
-
-def run_cells(sources: list[tuple[int, str]], answer_cell: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Run cells in one namespace; a cell that fails is noted and the next one runs."""
-    module = types.ModuleType("__main__")
-    sys.modules["__main__"] = module
-    space, problems = module.__dict__, []
-    space["__builtins__"] = builtins
-    for index, source in sources:
-        name = f"<ipython-input-{index}>"
-        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-        try:
-            exec(compile(source, name, "exec"), space)
-        except BaseException as error:  # a cell may raise SystemExit or KeyboardInterrupt, too
-            frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
-            line = frames[-1].lineno if frames else getattr(error, "lineno", None)
-            lines = source.split("\n")
-            text = lines[line - 1].strip()[:200] if isinstance(line, int) and 0 < line <= len(lines) else ""
-            problems.append({"cell": index, "answer": index == answer_cell, "type": type(error).__name__[:100],
-                             "message": _message(error), "line": text})
-    return space, problems
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str.__str__(str(error))[:300]
-    except Exception:
-        return ""

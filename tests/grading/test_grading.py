@@ -22,9 +22,10 @@ from class_room import RIGHT, ROOT, WRONG, blank, cell, notebook, other_cell, re
 
 from course_tools.grading import wire
 from course_tools.grading.__main__ import main
-from course_tools.grading.cells import Unreadable, find, plain_python, read_notebook
+from course_tools.grading.cells import Unreadable, find, read_notebook
 from course_tools.grading.collect import collect
 from course_tools.grading.marks import off_limits, seeds_for
+from course_tools.grading.names import plain_python
 from course_tools.grading.report import cell as csv_cell
 from course_tools.grading.run import Book
 from course_tools.grading.sandbox import why_not
@@ -268,7 +269,8 @@ def test_cells_and_what_they_need():
     found = find(cells, {"01.1": "g"})
     assert found["01.1"]["needs"] == [1, 2, 4]
     assert plain_python("%%bash\nls") == "# %%bash\n# ls"
-    assert plain_python("x = 1\n%time f()\nf?") == "x = 1\npass  # %time f()\npass  # f?"
+    assert plain_python("x = 1\n%time f()\n%cd x") == "x = 1\nf()\nget_ipython().run_line_magic('cd', 'x')"
+    assert plain_python("ok = (\n    a\n    != 0\n)") == "ok = (\n    a\n    != 0\n)"
     with pytest.raises(Unreadable):
         read_notebook(b"{}")
 
@@ -376,3 +378,72 @@ def test_hostile_frames_are_refused():
             wire.unpack(head, b"")
     with pytest.raises(wire.ProtocolError, match="too large"):
         wire.read(io.BytesIO(wire.PREFIX.pack(2**31, 2**40)).read)
+
+
+# ---- a submission speaks for its owner alone, and nobody disappears -------------------------------------------
+
+def zipped(path: Path, **members: str) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(zipfile.ZipInfo(name, (1999, 1, 1, 0, 0, 0)), text)
+
+
+def test_an_archive_names_nobody_but_its_owner(tmp_path):
+    folder = tmp_path / "in"
+    put(folder, "amy", b"{}")
+    members = ("doejane_12345_678_03_self_attention.ipynb", "bob/bad.ipynb", "ghost_06_masking.ipynb",
+               "Jane Doe_4711_assignsubmission_file/03_self_attention.ipynb", "01_kernel_regression.ipynb")
+    zipped(folder / "mallory.zip", **dict.fromkeys(members, "{}"))
+    found = collect(folder)
+    assert {s.student for s in found} == {"amy", "mallory"} and not any(s.identity for s in found)
+    mine = [s for s in found if s.student == "mallory"]
+    assert sorted(bool(s.problem) for s in mine) == [False] * 3 + [True] * 2
+    assert all("not believed" in s.problem for s in mine if s.problem)
+    now = time.time()
+    assert all(s.handed_in is None or now - s.handed_in < 3600 for s in mine), "a date inside a student's archive is not believed"
+
+
+def test_names_are_parsed_in_linear_time(tmp_path):
+    folder = tmp_path / "in"
+    put(folder, "amy", b"{}")
+    zipped(folder / "mallory.zip", **{"x_00__00_" * 6000 + "!.ipynb": "{}"})
+    started = time.perf_counter()
+    problem, = (s.problem for s in collect(folder) if s.student == "mallory")
+    assert "characters" in problem and time.perf_counter() - started < 1
+
+
+def test_everybody_gets_a_line(tmp_path):
+    folder = tmp_path / "in"
+    put(folder, "amy", b"{}")
+    put(folder, "amy", b"notes", "notes.md")
+    for name in ("text.ipynb.txt", "page.html", "data.json", "pack.rar", "pack.7z", "pack.tar.gz", "scan.pdf"):
+        put(folder, name.split(".")[0] + name.split(".")[1], b"x", name)
+    put(folder, ".hidden", b"{}")
+    (folder / "empty").mkdir()
+    put(folder, "big", b" " * (33 * 2**20))
+    zipped(folder / "nothing.zip", **{"notes.txt": "x"})
+    found = {s.student: s.problem for s in collect(folder)}
+    assert found.pop("amy") == ""
+    assert set(found) == {"textipynb", "pagehtml", "datajson", "packrar", "pack7z", "packtar", "scanpdf", ".hidden", "empty", "big",
+                          "nothing"}
+    assert all(found.values()) and "clear the outputs" in found["big"] and "without a notebook" in found["nothing"]
+
+
+def test_one_student_cannot_hand_in_a_library(tmp_path):
+    folder = tmp_path / "in"
+    put(folder, "amy", b"{}")
+    zipped(folder / "mallory.zip", **{f"{i:04d}.ipynb": "{}" for i in range(300)})
+    mine = [s for s in collect(folder) if s.student == "mallory"]
+    assert len(mine) == 61 and [bool(s.problem) for s in mine] == [False] * 60 + [True]
+
+
+@needs_sandbox
+def test_what_could_not_be_read_is_still_said_when_resumed(tmp_path):
+    put(tmp_path / "class", "ada", solved("01"))
+    put(tmp_path / "class", "bob", b"no notebook at all")
+    (tmp_path / "class" / "eve").mkdir()
+    arguments = [str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--seed", "fixed", "--only", "01"]
+    assert main(arguments) == 1
+    assert main([*arguments, "--resume"]) == 1
+    rows = table(tmp_path / "out")
+    assert set(rows) == {"ada", "bob", "eve"} and "not a notebook" in rows["bob"]["Problems"] and "empty folder" in rows["eve"]["Problems"]
