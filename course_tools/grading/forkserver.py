@@ -23,7 +23,11 @@ import traceback
 NOBODY = 65534
 NEW_USER, NEW_MOUNTS, NEW_PIDS, NEW_IPC, NEW_NET, NEW_NAME = 0x10000000, 0x20000, 0x20000000, 0x08000000, 0x40000000, 0x04000000
 DUMPABLE, NO_NEW_PRIVILEGES, DEATH_SIGNAL, DROP_BOUND = 4, 38, 1, 24
-CALLS = {"x86_64": (0xC000003E, 248, 317), "aarch64": (0xC00000B7, 217, 277)}  # architecture, add_key (two more follow it), seccomp
+CALLS = {  # architecture; seccomp; add_key, request_key, keyctl, shmget, semget, msgget, memfd_create
+    "x86_64": (0xC000003E, 317, (248, 249, 250, 29, 64, 68, 319)),
+    "aarch64": (0xC00000B7, 277, (217, 218, 219, 194, 190, 186, 279)),
+}
+FILES = 4000  # files and folders of a submission, in each of its folders
 UNSAFE = os.environ.get("COURSE_UNSAFE_GRADING") == "1"
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -72,18 +76,20 @@ def preload() -> None:
     from course_tools.grading import worker  # noqa: F401
 
 
-def no_keyrings() -> None:
-    """Refuse add_key, request_key and keyctl: the kernel's keyrings belong to a user, and no namespace divides them for good.
+def refuse_calls() -> None:
+    """Refuse what no limit here counts and what outlives its process: the kernel's keyrings, which belong to a user and are divided by
+    no namespace; shared memory, semaphores and messages of System V; anonymous files.
 
     A filter of system calls, without the slow-down that such filters otherwise bring (flag 4, SPEC_ALLOW).
     """
     if platform.machine() not in CALLS:
         return
-    native, first, seccomp = CALLS[platform.machine()]
+    native, seccomp, calls = CALLS[platform.machine()]
     load, equal, at_least, give, refused, allowed = 0x20, 0x15, 0x35, 0x06, 0x50001, 0x7FFF0000  # refused: EPERM
     lines = [(load, 0, 0, 4), (equal, 1, 0, native), (give, 0, 0, refused), (load, 0, 0, 0),  # 32-bit calls have other numbers: refused
-             (at_least, 2, 0, 0x40000000), (at_least, 0, 2, first), (at_least, 1, 0, first + 3),
-             (give, 0, 0, refused), (give, 0, 0, allowed)]
+             (at_least, len(calls) + 1, 0, 0x40000000)]
+    lines += [(equal, len(calls) - place, 0, call) for place, call in enumerate(calls)]
+    lines += [(give, 0, 0, allowed), (give, 0, 0, refused)]
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
     program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(lines), ctypes.addressof(code)))
     if libc.syscall(seccomp, 1, 4, program):
@@ -100,7 +106,7 @@ def new_namespaces(memory: int, seconds: int, space: int) -> None:
     for limit, value in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, space), (resource.RLIMIT_NOFILE, 256),
                          (resource.RLIMIT_NPROC, 200), (resource.RLIMIT_DATA, memory + 2**29), (resource.RLIMIT_CPU, seconds)):
         resource.setrlimit(limit, (value, value))
-    no_keyrings()
+    refuse_calls()
 
 
 def mount_folders(space: int) -> None:
@@ -109,7 +115,7 @@ def mount_folders(space: int) -> None:
         processor = file.read()
     own_tmp = ("/tmp",) if os.environ.get("COURSE_OWN_TMP") else ()
     for folder in (*own_tmp, "/scratch", "/dev/shm", "/home/student", "/proc"):
-        _call("mount", b"tmpfs", folder.encode(), b"tmpfs", 6, f"size={space},mode=1777".encode())
+        _call("mount", b"tmpfs", folder.encode(), b"tmpfs", 6, f"size={space},nr_inodes={FILES},mode=1777".encode())
     with open("/proc/cpuinfo", "w") as file:
         file.write(processor)
     for capability in range(64):

@@ -21,6 +21,7 @@ from .marks import exercises_of
 from .run import Book
 from .settings import Settings
 
+_FORMULA = re.compile(r"(^|[;|\t]\s*)(?=[=+\-@\t\r])")
 STYLE = """<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:54em;margin:2em auto;padding:0 1em}
 table{border-collapse:collapse}td,th{padding:.15em .7em;text-align:left;border-bottom:1px solid #8884}td.n,th.n{text-align:right}
 .bar{display:inline-block;background:#3a7cbd;height:.9em;vertical-align:middle}.note{opacity:.75;font-size:90%}h2{margin-top:1.6em}</style>"""
@@ -78,10 +79,9 @@ def students_of(book: Book, settings: Settings, keys: set[str] | None = None, st
 
 
 def cell(value: Any) -> Any:
-    """A cell of a table: a text that a spreadsheet would run as a formula gets an apostrophe in front."""
-    if isinstance(value, str) and value[:1] in "=+-@\t\r":
-        return "'" + value
-    return value
+    """A cell of a table: what a spreadsheet would run as a formula gets an apostrophe in front, also where another separator than the
+    comma would begin a cell."""
+    return _FORMULA.sub(r"\1'", value) if isinstance(value, str) else value
 
 
 def gradebook(students: list[Student], settings: Settings) -> str:

@@ -13,6 +13,7 @@ import secrets
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -39,6 +40,16 @@ class Plan:
     timeout: float = 60.0
     memory: int = 2 * 2**30
     unsafe: bool = False
+    main: int = 0  # the process that started the run, on this machine
+
+
+def _watch(main: int, box: Sandbox) -> None:
+    """End this worker, and its sandbox, when the process that started the run is gone: it may have been killed."""
+    while os.getppid() == main:
+        time.sleep(0.5)
+    if box.process is not None:
+        box.process.kill()
+    os._exit(1)
 
 
 def _box(plan: Plan) -> Sandbox:
@@ -47,6 +58,8 @@ def _box(plan: Plan) -> Sandbox:
     if key not in _boxes:
         _boxes[key] = (Unsandboxed if plan.unsafe else Sandbox)(memory=plan.memory).__enter__()
         atexit.register(_boxes[key].__exit__, None, None, None)
+        if os.getppid() == plan.main:
+            threading.Thread(target=_watch, args=(plan.main, _boxes[key]), daemon=True).start()
     return _boxes[key]
 
 
@@ -162,7 +175,7 @@ def grade_class(folder: str | Path, out: str | Path, plan_options: dict[str, Any
         first = f". The first of {len(submissions)} files: {printable(submissions[0].problem)}" if submissions else ""
         raise ValueError(f"there is no notebook under {folder}{first}")
     book = Book(out, resume, seed)
-    plan = Plan(secret=book.secret, **plan_options)
+    plan = Plan(secret=book.secret, main=os.getpid(), **plan_options)
     if not plan.unsafe and why_not():
         raise ValueError(f"{why_not()}. Without a sandbox submissions could read and change everything you can: give --unsafe only for "
                          "notebooks you have read")

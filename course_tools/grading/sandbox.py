@@ -147,16 +147,25 @@ class Sandbox:
         return subprocess.Popen(command(Path(self._folder.name) / "package"), stdin=control, stdout=subprocess.DEVNULL, stderr=errors)
 
     def _start(self) -> None:
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.errors = tempfile.TemporaryFile()
-        self.process = self._launch(theirs, self.errors)
-        theirs.close()
-        ready = select.select([self.control], [], [], STARTUP)[0] and self.control.recv(100)
-        if ready != b"ready":
-            self.process.kill()
+        """Start the fork server; three times, because what else goes on may have ended it."""
+        for left in (2, 1, 0):
+            self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            self.errors = tempfile.TemporaryFile()
+            self.process = self._launch(theirs, self.errors)
+            theirs.close()
+            ready = select.select([self.control], [], [], STARTUP)[0] and self.control.recv(100)
+            if ready == b"ready":
+                return
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(0.5)
+            status = self.process.poll()
+            ended = f"killed by signal {-status}" if status and status < 0 else f"ended with status {status}"
+            why = f"no answer within {STARTUP:g} s" if status is None else ended
             self.errors.seek(0)
-            text = self.errors.read().decode(errors="replace").strip()[-800:]
-            raise SandboxError(f"the sandbox did not start: {text or 'no message'}")
+            text = [line for line in self.errors.read().decode(errors="replace").splitlines() if line.strip() and "Fontconfig" not in line]
+            self._stop()
+            if not left:
+                raise SandboxError(f"the sandbox did not start, three times ({why}): {' '.join(text)[-800:] or 'no message'}")
 
     def _stop(self) -> None:
         if self.process is not None:

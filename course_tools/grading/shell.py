@@ -26,6 +26,8 @@ class Shell:
     def __init__(self, space: dict[str, Any]):
         self.user_ns = self.user_global_ns = space
         self.execution_count = 1
+        self.input_transformers_post: list[Any] = []  # kept, and never asked: cells are translated before anything runs
+        self.input_transformers_cleanup: list[Any] = []
 
     def run_line_magic(self, name: str, line: str = "", *more: Any) -> Any:
         """``%timeit -o`` gives an object with times, all of them a microsecond; other magics give None."""

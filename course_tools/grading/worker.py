@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -41,6 +42,7 @@ def serve(channel: socket.socket) -> None:
         task["sources"] = [(index, sources[index]) for index in place["above" if task["everything"] else "needs"]]
         task["cell"] = place["cell"]
         ended, frame = _in_a_child(task, channel)
+        _clear_folders()
         channel.sendall(wire.pack({"exercise": task["exercise"], "ended": ended, "frame": frame}))
 
 
@@ -133,11 +135,26 @@ def _reap(child: int, status: int | None) -> int:
     return status or 0
 
 
+def _clear_folders() -> None:
+    """Remove what an exercise has written: files end with it, and the next one has all the room again."""
+    if os.getpid() != 1:
+        return
+    for folder in ("/scratch", "/dev/shm", "/home/student", *(("/tmp",) if os.environ.get("COURSE_OWN_TMP") else ())):
+        with contextlib.suppress(OSError, RecursionError):
+            for entry in list(os.scandir(folder)):
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    os.unlink(entry.path)
+
+
 def observed(task: dict[str, Any]) -> dict[str, Any]:
     """Run the cells of an exercise, then observe its answer on the cases."""
+    from course_utils.checks import limits
     from course_utils.checks.again import observe_again
     from course_utils.checks.observe import TooLong, observe_all, wrong_kind
 
+    limits.PATIENCE = 4.0  # a neighbour that burns the processor costs nobody a mark
     sys.stdout = sys.stderr = open(os.devnull, "w")  # prints of cells cost nothing, however many
     space, problems = run_cells(task["sources"], task["cell"], task["seconds"])
     report = {"problems": problems, "status": "observed", "seen": [], "line": "", "number": None}

@@ -41,7 +41,7 @@ ATTACKS = {
     "patches the protocol": ("import course_tools.grading.wire as w\nw.pack = w._pack = lambda *v: b''\n" + WRONG, "raised", None, ""),
     "patches the worker": ("import course_tools.grading.worker as w, gc\nw.observed = w.is_ours = lambda *a: {}\n" + WRONG, None, None, ""),
     "input transformer": ("get_ipython().input_transformers_post.append(lambda lines: [l.replace('False', 'True') for l in lines])\n" + WRONG,
-                          "raised", None, "get_ipython"),
+                          "values", "normalised over the queries", ""),
     "forges the protocol": (WRITE_FRAME, "raised", "tampering", "channel"),
     "kills its parents": ("import os, signal\nfor pid in (os.getppid(), 1, -1):\n    try:\n        os.kill(pid, signal.SIGKILL)\n"
                           "    except OSError:\n        pass\n" + WRONG, "values", "normalised over the queries", ""),
