@@ -57,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
         counts = grade_class(options.submissions, options.out, plan, options.resume, options.jobs, options.engine, options.scheduler,
                              options.seed, options.quiet)
         submissions = collect(options.submissions)
-        students = write_reports(Book(options.out, True), settings, {key_of(s) for s in submissions}, fingerprint_of_exercises(only))
+        students = write_reports(Book(options.out, True), settings, {key_of(s) for s in submissions}, fingerprint_of_exercises(only), only)
     except (ValueError, OSError, SandboxError) as error:
         print(f"grading: {error}", file=sys.stderr)
         return 2

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import time
 from dataclasses import asdict, dataclass, field
 from functools import cache
+from html import escape
 from typing import Any
 
 import torch
@@ -16,16 +16,18 @@ from course_utils.checks import engine
 from course_utils.checks.exercise import Case, Exercise
 from course_utils.checks.judge import judge
 from course_utils.checks.lookup import chapters, find, in_chapter
-from course_utils.checks.observation import Observation
 from course_utils.checks.panel import CheckResult
 from course_utils.checks.sentences import too_long
 from course_utils.checks.shortcuts import HIDING
 
 from . import wire
 from .cells import Unreadable
+from .frames import Frame, read_frame
+from .likeness import likeness
 from .sandbox import ROOMS, Line, Sandbox
 
 LIMIT = 10.0  # seconds for the answer itself, as in a notebook's check
+MOST_SHOWN = 100_000  # characters of a panel
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ class Mark:
     seconds: float = 0.0
     follows: str = ""  # another exercise this answer builds on, when that one is wrong
     claimed: bool = False  # the notebook's saved output says "right", and grading does not
+    copied: bool = False  # instruction for instruction the course's own version
+    unjudged: bool = False  # what came back has no form that can be judged
 
     def plain(self) -> dict[str, Any]:
         """For a line of ``grades.jsonl``."""
@@ -210,48 +214,11 @@ def _failed(exercise: Exercise, stage: str, message: str, mistake: str | None = 
 
 
 def _as_mark(result: CheckResult) -> Mark:
-    return Mark(result.exercise, result.points, result.possible, result.stage, result.mistake, result.message, result._repr_html_(),
+    html = result._repr_html_()
+    if len(html) > MOST_SHOWN:  # a hostile result may be shown at any length
+        html = f"<p>{escape(result.message[:2000])}</p><p>(The rest is too long to be shown.)</p>"
+    return Mark(result.exercise, result.points, result.possible, result.stage, result.mistake, result.message[:2000], html,
                 earned=dict(result.earned))
-
-
-@dataclass(frozen=True)
-class _Problem:
-    """A cell that stopped while it was run for an exercise."""
-
-    cell: int
-    answer: bool  # it is the exercise's own
-    type: str
-    message: str
-    line: str
-
-
-@dataclass(frozen=True)
-class _Frame:
-    """What the worker sent back for one exercise."""
-
-    status: str
-    line: str
-    number: int | None
-    problems: list[_Problem]
-    seen: list[Observation]
-
-
-def _frame(data: bytes, exercise: Exercise) -> _Frame:
-    """Read what came out of the sandbox, which is hostile; ProtocolError, KeyError or TypeError when the observer would not have
-    written it."""
-    plain = wire.read(io.BytesIO(data).read)
-    if plain["status"] not in ("observed", "missing", "wrong kind", "time", "ours") or not isinstance(plain["line"], str):
-        raise TypeError("not an observation")
-    if not (plain["number"] is None or type(plain["number"]) is int) or not isinstance(plain["seen"], list) or len(plain["seen"]) > 1000:
-        raise TypeError("not an observation")
-    seen = [Observation.from_plain(item) for item in plain["seen"]]
-    if any(one.status == "forbidden" and one.error.message not in (*off_limits(exercise), *HIDING) for one in seen):
-        raise TypeError("a name that is not forbidden")
-    if not all(type(p["cell"]) is int for p in plain["problems"]):
-        raise TypeError("not a cell's number")
-    problems = [_Problem(p["cell"], p["answer"] is True, str(p["type"])[:100], str(p["message"])[:300], str(p["line"])[:200])
-                for p in plain["problems"]]
-    return _Frame(plain["status"], plain["line"], plain["number"], problems, seen)
 
 
 def _mark(exercise: Exercise, secret: str, ended: str, data: bytes, limits: Limits) -> Mark:
@@ -266,17 +233,23 @@ def _mark(exercise: Exercise, secret: str, ended: str, data: bytes, limits: Limi
     if ended != "done":
         return _failed(exercise, "raised", f"The program ended itself before it could be observed ({ended[:40]}).", "stopped by itself")
     try:
-        frame = _frame(data, exercise)
+        frame = read_frame(data, (*off_limits(exercise), *HIDING))
     except (wire.ProtocolError, KeyError, TypeError, ValueError):
         return _failed(exercise, "raised", "What came back is not an observation.", "tampering")
     mark = _judged(exercise, secret, frame)
+    mark.copied = bool(frame.likeness) and frame.likeness == _likeness_of(exercise.id)
     if mark.stage != "passed":
         mark.notes += [f"cell {p.cell + 1}, which this answer needs, stopped with {p.type}: {p.message}"[:300]
                        for p in frame.problems[:3] if not p.answer]
     return mark
 
 
-def _judged(exercise: Exercise, secret: str, frame: _Frame) -> Mark:
+@cache
+def _likeness_of(exercise_id: str) -> str:
+    return likeness(find(exercise_id).reference)
+
+
+def _judged(exercise: Exercise, secret: str, frame: Frame) -> Mark:
     own = next((problem for problem in frame.problems if problem.answer), None)
     if frame.status == "missing" and own is not None:
         return _failed(exercise, "raised", f"Your cell stopped with {own.type}: {own.message} at the line `{own.line}`, before "
@@ -299,5 +272,7 @@ def _judged(exercise: Exercise, secret: str, frame: _Frame) -> Mark:
             verdict = judge(exercise, cases, frame.seen)
         return _as_mark(CheckResult.judged(exercise, verdict, None, seeds_for(exercise, secret), cases))
     except Exception as error:
-        return _failed(exercise, "raised", f"The judge stumbled over this answer ({type(error).__name__}: {str(error)[:200]}). That is a "
-                                           "fault of the course: please look at this answer yourself, and report it.", "judge stumbled")
+        mark = _failed(exercise, "raised", f"What came back cannot be judged ({type(error).__name__}: {str(error)[:100]}): it does not "
+                                           "look like what the observer of this exercise writes.", "not an observation")
+        mark.unjudged = True
+        return mark

@@ -1,146 +1,28 @@
-"""What instructors and learners get: ``gradebook.csv``, a page for each student, ``report.html`` for the class.
+"""What instructors and learners read: a page for each student, ``report.html`` for the class.
 
 Pages are self-contained HTML; every word that comes from a submission is escaped.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import os
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from .collect import printable
 from .marks import exercises_of
 from .run import Book
 from .settings import Settings
+from .students import Student, assigned, share, students_of
+from .tables import canvas, gradebook, moodle
 
-_FORMULA = re.compile(r"(^|[;|\t]\s*)(?=[=+\-@\t\r])")
 STYLE = """<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:54em;margin:2em auto;padding:0 1em}
 table{border-collapse:collapse}td,th{padding:.15em .7em;text-align:left;border-bottom:1px solid #8884}td.n,th.n{text-align:right}
-.bar{display:inline-block;background:#3a7cbd;height:.9em;vertical-align:middle}.note{opacity:.75;font-size:90%}h2{margin-top:1.6em}</style>"""
-
-
-@dataclass
-class Student:
-    """Everything of one student: the best mark of each exercise, and what could not be read."""
-
-    name: str
-    identity: str = ""
-    marks: dict[str, dict[str, Any]] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
-
-    def total(self) -> float:
-        """Weighted points, late penalty included."""
-        return round(sum(mark["counts"] for mark in self.marks.values()), 4)
-
-
-def students_of(book: Book, settings: Settings, keys: set[str] | None = None, stamp: str | None = None) -> list[Student]:
-    """Read the lines of a run, the newest of each notebook; an exercise that was handed in twice counts once, at its best.
-
-    With ``stamp`` only lines of these exercises: a run with ``--only`` in the same folder graded fewer.
-    """
-    newest: dict[str, int] = {}
-    for number, line in enumerate(book.lines()):
-        if (keys is None or line["key"] in keys) and stamp in (None, line.get("stamp")):
-            newest[line["key"]] = number
-    wanted = set(newest.values())
-    students: dict[tuple[str, str], Student] = {}
-    for number, line in enumerate(book.lines()):
-        if number not in wanted:
-            continue
-        submission = line["submission"]
-        who = submission["student"], submission["identity"]  # two students may share a name
-        student = students.setdefault(who, Student(*who))
-        student.files.append(submission["label"])
-        if line["problem"]:
-            student.problems.append(f"{submission['label']}: {line['problem']}")
-        kept = settings.kept(submission["handed_in"])
-        for exercise, mark in line["marks"].items():
-            mark["counts"] = round(settings.points(exercise, mark["points"], mark["possible"]) * kept, 6)
-            mark["file"] = submission["label"]
-            if kept < 1:
-                mark["notes"] = [*mark["notes"], f"handed in late: {kept:.0%} of the points remain"]
-            old = student.marks.get(exercise)
-            if old is not None:
-                better, other = (mark, old) if mark["counts"] > old["counts"] else (old, mark)
-                better["notes"] = [*better["notes"], f"handed in twice; this is the better one, from {printable(better['file'])}"]
-                mark = better
-                assert other
-            student.marks[exercise] = mark
-    return sorted(students.values(), key=lambda s: (s.name, s.identity))
-
-
-def cell(value: Any) -> Any:
-    """A cell of a table: what a spreadsheet would run as a formula gets an apostrophe in front, also where another separator than the
-    comma would begin a cell."""
-    return _FORMULA.sub(r"\1'", value) if isinstance(value, str) else value
-
-
-def gradebook(students: list[Student], settings: Settings) -> str:
-    """The CSV for people, with a column for each exercise: points, total, per cent. :func:`canvas` and :func:`moodle` are for imports."""
-    exercises = exercises_of()
-    present = [key for key in exercises if any(key in s.marks for s in students)]
-    possible = {key: settings.points(key, exercises[key].points, exercises[key].points) for key in present}
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *(f"{key} ({possible[key]:g})" for key in present), "Total",
-                     "Percent", "Problems"])
-    counted = commonly_handed_in(students)
-    most = sum(possible[key] for key in counted)
-    for student in students:
-        row: list[Any] = [cell(printable(student.name)), cell(printable(student.identity)) if student.identity else "", "", "", ""]
-        row += [f"{student.marks[key]['counts']:g}" if key in student.marks else "" for key in present]
-        problems = cell(printable("; ".join(student.problems), 300)) if student.problems else ""
-        share = sum(student.marks[key]["counts"] for key in counted if key in student.marks) / most if most else 0.0
-        row += [f"{student.total():g}", f"{100 * share:.1f}", problems]
-        writer.writerow(row)
-    return out.getvalue()
-
-
-def canvas(students: list[Student], settings: Settings) -> str:
-    """What Canvas imports: a column for each chapter and a line of possible points; empty when nobody has an identity of Canvas."""
-    mine = [s for s in students if s.identity.isdigit()]
-    chapters = sorted({key.split(".")[0] for s in mine for key in s.marks})
-    rows: list[list[Any]] = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *(f"Attention {chapter}" for chapter in chapters)],
-                             ["    Points Possible", "", "", "", "", *(f"{most_in(chapter, settings):g}" for chapter in chapters)]]
-    for student in mine:
-        mine_in = [[mark["counts"] for key, mark in student.marks.items() if key.split(".")[0] == chapter] for chapter in chapters]
-        rows.append([cell(printable(student.name)), student.identity, "", "", "", *(f"{sum(m):g}" if m else "" for m in mine_in)])
-    return table(rows) if mine else ""
-
-
-def moodle(students: list[Student], settings: Settings) -> str:
-    """What Moodle takes as an assignment's grading worksheet (in English); empty when nobody has an identity of Moodle."""
-    mine = [s for s in students if s.identity.startswith("Participant ")]
-    most = f"{sum(most_in(chapter, settings) for chapter in {key.split('.')[0] for s in mine for key in s.marks}):g}"
-    rows = [[s.identity, cell(printable(s.name)), f"{s.total():g}", most, "-"] for s in mine]
-    return table([["Identifier", "Full name", "Grade", "Maximum Grade", "Last modified (grade)"], *rows]) if mine else ""
-
-
-def most_in(chapter: str, settings: Settings) -> float:
-    """Weighted points that a chapter's exercises have together."""
-    return sum(settings.points(key, e.points, e.points) for key, e in exercises_of((chapter,)).items())
-
-
-def table(rows: list[list[Any]]) -> str:
-    """Rows as CSV."""
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\r\n").writerows(rows)
-    return out.getvalue()
-
-
-def commonly_handed_in(students: list[Student]) -> list[str]:
-    """Exercises of which per cents are taken: those that at least half of the class handed in, so that one stray notebook
-    with other exercises does not lower everybody's."""
-    return [key for key in exercises_of() if students and 2 * sum(key in s.marks for s in students) >= len(students)]
+.bar{display:inline-block;background:#3a7cbd;height:.9em;vertical-align:middle}.note{opacity:.75;font-size:90%}h2{margin-top:1.6em}
+details{margin:.4em 0}summary{cursor:pointer}</style>"""
 
 
 def page_name(student: Student) -> str:
@@ -170,44 +52,88 @@ def feedback(student: Student, settings: Settings) -> str:
     return _page(printable(student.name), "".join(parts))
 
 
-def class_report(students: list[Student], settings: Settings) -> str:
-    """The class: how the points are spread, which misconceptions are common, and what could not be read."""
+def class_report(students: list[Student], settings: Settings, only: tuple[str, ...] = ()) -> str:
+    """The class: what needs an instructor's eye, how the points are spread, what to talk about tomorrow, each exercise, resubmissions."""
     exercises = exercises_of()
     present = [key for key in exercises if any(key in s.marks for s in students)]
-    most = sum(settings.points(k, exercises[k].points, exercises[k].points) for k in commonly_handed_in(students)) or 1
-    tenths = Counter(min(9, int(10 * s.total() / most)) for s in students)
+    everybody = assigned(students, settings, only)
+    of = escape(", ".join(dict.fromkeys(key.split(".")[0] for key in everybody)) or "none")
+    parts = [f"<h1>The class</h1><p>{len(students)} students, {len(present)} exercises. Per cents are taken of {len(everybody)} exercises "
+             f"(chapters {of}).</p>", _to_look_at(students)]
+    shares = [part for s in students if (part := share(s, everybody, settings, only)) is not None]
+    tenths = Counter(min(9, int(10 * part)) for part in shares)
     highest = max(tenths.values(), default=1)
     rows = "".join(f"<tr><td>{10 * i}–{10 * i + 10} %</td><td class='n'>{tenths[i]}</td>"
                    f"<td><span class='bar' style='width:{12 * tenths[i] / highest:.2f}em'></span></td></tr>" for i in range(10))
-    parts = [f"<h1>The class</h1><p>{len(students)} students, {len(present)} exercises.</p><h2>Points</h2><table><tr>"
-             f"<th>share of all points</th><th class='n'>students</th><th></th></tr>{rows}</table>"]
-    mistakes: dict[tuple[str, str], list[Student]] = defaultdict(list)
+    parts.append(f"<h2>Points</h2><table><tr><th>share of all points</th><th class='n'>students</th><th></th></tr>{rows}</table>")
+    mistakes: dict[str, dict[str, list[Student]]] = defaultdict(lambda: defaultdict(list))
     for student in students:
         for key, mark in student.marks.items():
             if mark["mistake"] and mark["stage"] != "not attempted" and not mark.get("follows"):
-                mistakes[key, mark["mistake"]].append(student)
-    ranked = sorted(mistakes.items(), key=lambda item: (-len(item[1]), item[0]))
-    parts.append("<h2>What should I teach again tomorrow?</h2>")
-    parts.append("<table><tr><th>exercise</th><th>misconception</th><th class='n'>students</th></tr>" + "".join(
-        f"<tr><td>{escape(key)} {escape(exercises[key].title)}</td><td>{escape(name)}</td><td class='n'>{len(who)}</td></tr>"
-        for (key, name), who in ranked) + "</table>" if ranked else "<p>No misconception was recognised.</p>")
-    for (key, name), who in ranked[:5]:
-        parts.append(f"<h3>{escape(key)}: {escape(name)}</h3><p class='note'>For example:</p>{who[0].marks[key]['html']}")
+                mistakes[key][mark["mistake"]].append(student)
+    parts.append(_tomorrow(mistakes))
     parts.append("<h2>Exercises</h2><table><tr><th>exercise</th><th class='n'>handed in</th><th class='n'>right</th>"
-                 "<th class='n'>partly</th><th class='n'>not attempted</th></tr>")
+                 "<th class='n'>partly</th><th class='n'>not attempted</th><th>solved by</th><th>commonest misconception</th></tr>")
     for key in present:
         marks = [s.marks[key] for s in students if key in s.marks]
         right = sum(m["points"] >= m["possible"] for m in marks)
         blank = sum(m["stage"] == "not attempted" for m in marks)
         partly = sum(0 < m["points"] < m["possible"] for m in marks)
+        common = max(mistakes[key].items(), key=lambda item: (len(item[1]), item[0]), default=None)
+        often = f"{escape(common[0])} ({len(common[1])})" if common else ""
         parts.append(f"<tr><td>{escape(key)} {escape(exercises[key].title)}</td><td class='n'>{len(marks)}</td><td class='n'>{right}</td>"
-                     f"<td class='n'>{partly}</td><td class='n'>{blank}</td></tr>")
-    parts.append("</table>")
-    troubled = [s for s in students if s.problems]
-    if troubled:
-        parts.append("<h2>Could not be graded</h2><ul>" + "".join(
-            f"<li>{escape(printable(s.name))}: {escape(printable('; '.join(s.problems), 300))}</li>" for s in troubled) + "</ul>")
+                     f"<td class='n'>{partly}</td><td class='n'>{blank}</td><td class='n'>{right / len(marks):.0%}</td>"
+                     f"<td>{often}</td></tr>")
+    parts += ["</table>", _resubmissions(students)]
     return _page("Class report", "".join(parts))
+
+
+def _to_look_at(students: list[Student]) -> str:
+    """What the machine cannot decide: claims that grading did not confirm, copies, what could not be graded."""
+    def named(test: str) -> list[str]:
+        return [f"{s.name}: {key}" for s in students for key, mark in s.marks.items() if mark.get(test)]
+
+    kinds = (("The notebook's saved output says “right”, and grading says otherwise", named("claimed")),
+             ("Instruction for instruction the course's own version", named("copied")),
+             ("What came back could not be judged", named("unjudged")),
+             ("Could not be graded", [f"{s.name}: {text}" for s in students for text in s.problems]))
+    shown = "".join(f"<h3>{escape(title)}</h3><ul>" + "".join(f"<li>{escape(printable(text, 300))}</li>" for text in texts) + "</ul>"
+                    for title, texts in kinds if texts)
+    return f"<h2>Please look at these yourself</h2>{shown}" if shown else ""
+
+
+def _tomorrow(mistakes: dict[str, dict[str, list[Student]]]) -> str:
+    """Misconceptions, the commonest first; with each of the first ten what one of the learners saw, without the name."""
+    exercises = exercises_of()
+    ranked = sorted(((key, name, who) for key, names in mistakes.items() for name, who in names.items()),
+                    key=lambda item: (-len(item[2]), item[0], item[1]))
+    if not ranked:
+        return "<h2>What to talk about tomorrow</h2><p>No misconception was recognised.</p>"
+    rows = "".join(f"<tr><td>{escape(key)} {escape(exercises[key].title)}</td><td>{escape(name)}</td><td class='n'>{len(who)}</td></tr>"
+                   for key, name, who in ranked)
+    examples = "".join(f"<details><summary>{escape(key)}: {escape(name)}</summary>{who[0].marks[key]['html']}</details>"
+                       for key, name, who in ranked[:10])
+    return ("<h2>What to talk about tomorrow</h2><table><tr><th>exercise</th><th>misconception</th><th class='n'>students</th></tr>"
+            f"{rows}</table><p class='note'>What a learner with the mistake sees:</p>{examples}")
+
+
+def _resubmissions(students: list[Student]) -> str:
+    """Points of a chapter from one hand-in to the next, for those who handed it in more than once."""
+    again: dict[str, list[list[float]]] = defaultdict(list)
+    for student in students:
+        for chapter, points in student.history.items():
+            if len(points) > 1:
+                again[chapter].append(points)
+    if not again:
+        return ""
+    rows = []
+    for chapter, series in sorted(again.items()):
+        longest = max(map(len, series))
+        means = [[points[min(turn, len(points) - 1)] for points in series] for turn in range(longest)]
+        course = " → ".join(f"{sum(mean) / len(mean):.1f}" for mean in means[:12])
+        rows.append(f"<tr><td>{escape(chapter)}</td><td class='n'>{len(series)}</td><td>{course}</td></tr>")
+    return ("<h2>Handed in again</h2><table><tr><th>chapter</th><th class='n'>students</th><th>mean points, hand-in after hand-in</th></tr>"
+            + "".join(rows) + "</table>")
 
 
 def _page(title: str, body: str) -> str:
@@ -216,7 +142,8 @@ def _page(title: str, body: str) -> str:
             f"<title>{escape(title)}</title>{STYLE}</head><body>{body}</body></html>\n")
 
 
-def write_reports(book: Book, settings: Settings, keys: set[str] | None = None, stamp: str | None = None) -> list[Student]:
+def write_reports(book: Book, settings: Settings, keys: set[str] | None = None, stamp: str | None = None,
+                  only: tuple[str, ...] = ()) -> list[Student]:
     """Write the CSV, the pages and the class report into the run's folder; each file takes its old one's place whole."""
     students = students_of(book, settings, keys, stamp)
     pages = book.folder / "feedback"
@@ -228,8 +155,8 @@ def write_reports(book: Book, settings: Settings, keys: set[str] | None = None, 
     for old in pages.glob("*.html"):
         if old.name not in wanted:
             old.unlink()
-    _replace(book.folder / "report.html", class_report(students, settings))
-    _replace(book.folder / "gradebook.csv", "\ufeff" + gradebook(students, settings))
+    _replace(book.folder / "report.html", class_report(students, settings, only))
+    _replace(book.folder / "gradebook.csv", "\ufeff" + gradebook(students, settings, only))
     for name, text in (("canvas.csv", canvas(students, settings)), ("moodle.csv", moodle(students, settings))):
         (book.folder / name).unlink(missing_ok=True)
         if text:

@@ -2,6 +2,8 @@
 
 Without a file every exercise counts its own points, parts count by themselves, and nothing is taken off for being late:
 
+    exercises = ["03", "06.1"]  # what was assigned, of which per cents are taken; without it see docs/grading.md
+    missing = "zero"            # "empty": per cents of what a student has handed in
     partial = true              # false: an exercise counts fully or not at all
     [weights]                   # factors; an exercise's own factor comes before its chapter's
     "03" = 2.0
@@ -31,6 +33,12 @@ class Settings:
     deadline: float | None = None
     per_day: float = 0.0
     most: float = 1.0
+    exercises: tuple[str, ...] = ()
+    missing: str = "zero"
+
+    def assigned(self, exercise_id: str) -> bool:
+        """Whether the settings list an exercise, or its chapter, as assigned."""
+        return exercise_id in self.exercises or exercise_id.split(".")[0] in self.exercises
 
     def weight(self, exercise_id: str) -> float:
         """Factor of an exercise."""
@@ -71,7 +79,8 @@ def load_settings(path: str | Path | None) -> Settings:
             raise wrong(f"{name} = {value!r} must be a number from 0" + (f" to {most:g}" if most < math.inf else ""))
         return float(value)
 
-    unknown = set(data) - {"partial", "weights", "late"} | set(data.get("late", {})) - {"deadline", "per_day", "most"}
+    known_here = {"partial", "weights", "late", "exercises", "missing"}
+    unknown = set(data) - known_here | set(data.get("late", {})) - {"deadline", "per_day", "most"}
     if unknown:
         raise wrong(f"unknown setting {sorted(unknown)[0]!r}")
     if not isinstance(data.get("partial", True), bool):
@@ -86,6 +95,14 @@ def load_settings(path: str | Path | None) -> Settings:
     strange = sorted(set(data.get("weights", {})) - known)
     if strange:
         raise wrong(f"[weights] names {strange[0]!r}, which is no chapter and no exercise; they are written like \"03\" and \"03.2\"")
+    exercises = data.get("exercises", [])
+    if not isinstance(exercises, list) or not all(isinstance(name, str) for name in exercises):
+        raise wrong('exercises is a list of chapters and exercises: ["03", "06.1"]')
+    strange = sorted(set(exercises) - known)
+    if strange:
+        raise wrong(f"exercises names {strange[0]!r}, which is no chapter and no exercise; write \"03\" or \"03.2\"")
+    if data.get("missing", "zero") not in ("zero", "empty"):
+        raise wrong(f'missing = {data["missing"]!r} must be "zero" or "empty"')
     weights = {str(key): number(data["weights"], key, 1.0) for key in data.get("weights", {})}
     return Settings(data.get("partial", True), weights, deadline.timestamp() if deadline else None, number(late, "per_day", 0.0, 1.0),
-                    number(late, "most", 1.0, 1.0))
+                    number(late, "most", 1.0, 1.0), tuple(exercises), data.get("missing", "zero"))

@@ -19,6 +19,7 @@ from typing import Any
 
 from . import wire
 from .cells import Unreadable, find, read_notebook, runnable
+from .likeness import likeness
 from .shell import run_cells
 
 
@@ -157,10 +158,12 @@ def observed(task: dict[str, Any]) -> dict[str, Any]:
     limits.PATIENCE = 4.0  # a neighbour that burns the processor costs nobody a mark
     sys.stdout = sys.stderr = open(os.devnull, "w")  # prints of cells cost nothing, however many
     space, problems = run_cells(task["sources"], task["cell"], task["seconds"])
-    report = {"problems": problems, "status": "observed", "seen": [], "line": "", "number": None}
+    report = {"problems": problems, "status": "observed", "seen": [], "line": "", "number": None, "likeness": ""}
     if task["name"] not in space:
         return {**report, "status": "missing"}
     answer = space[task["name"]]
+    with contextlib.suppress(Exception):  # an answer may be anything
+        report["likeness"] = likeness(answer)
     if is_ours(answer):
         return {**report, "status": "ours"}
     wrong = wrong_kind(task["kind"], answer)

@@ -34,8 +34,9 @@ def _stop(thread: threading.Thread, done: threading.Event) -> bool:
 def run_with_limit(function: Callable[[], Any], seconds: float) -> Any:
     """Call ``function()`` in a thread of its own and return what it returns.
 
-    Raises :class:`TimeIsUp` when it took more than ``seconds`` of the processor, or ``PATIENCE`` times that by the clock, :class:`Abandoned` when it swallowed the
-    interruption too, and KeyboardInterrupt, with an argument where the answer goes on, when the user interrupts the wait.
+    Raises :class:`TimeIsUp` when it took more than ``seconds`` of the processor, or ``PATIENCE`` times that by the clock,
+    :class:`Abandoned` when it swallowed the interruption too, and KeyboardInterrupt, with an argument where the answer goes on, when
+    the user interrupts the wait.
     Signals would be simpler but do not exist on Windows and only reach the main thread.
     """
     box: dict[str, Any] = {}

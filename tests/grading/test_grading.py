@@ -26,10 +26,10 @@ from course_tools.grading.cells import Unreadable, find, read_notebook
 from course_tools.grading.collect import collect
 from course_tools.grading.marks import off_limits, seeds_for
 from course_tools.grading.names import plain_python
-from course_tools.grading.report import cell as csv_cell
 from course_tools.grading.run import Book
 from course_tools.grading.sandbox import why_not
 from course_tools.grading.settings import Settings, load_settings
+from course_tools.grading.tables import cell as csv_cell
 from course_utils.checks import catalogue
 from course_utils.checks.engine import examine
 from course_utils.checks.exercise import Registered
@@ -342,6 +342,7 @@ def test_late_and_weights_reach_the_table(tmp_path):
 
 def test_formulas_do_not_reach_a_spreadsheet():
     assert [csv_cell(text) for text in ("=1+1", "+1", "-1", "@x", "\tx", "x=1", 3)] == ["'=1+1", "'+1", "'-1", "'@x", "'\tx", "x=1", 3]
+    assert csv_cell("x;=1+1") == "x;'=1+1"  # where a spreadsheet's cells end at a semicolon
 
 
 # ---- the protocol --------------------------------------------------------------------------------------------
