@@ -191,7 +191,7 @@ def _from_zip(path: Path, owner: tuple[str, str] | None) -> Iterator[Submission]
             if len(entries) > ENTRIES:
                 yield refused(f"a zip file with {len(entries):,} entries: not opened")
                 return
-            if not any(entry.filename.lower().endswith(".ipynb") for entry in entries):
+            if not any(entry.filename.lower().endswith((".ipynb", ".zip")) for entry in entries):
                 yield refused("a zip file without a notebook")
             for entry in entries:
                 name = entry.filename

@@ -253,7 +253,7 @@ def _judged(exercise: Exercise, secret: str, frame: Frame) -> Mark:
     own = next((problem for problem in frame.problems if problem.answer), None)
     if frame.status == "missing" and own is not None:
         return _failed(exercise, "raised", f"Your cell stopped with {own.type}: {own.message} at the line `{own.line}`, before "
-                                           f"`{exercise.name}` was defined.")
+                                           f"`{exercise.name}` was defined.", "endless loop" if own.type == "TimeoutError" else None)
     if frame.status == "missing":
         return _failed(exercise, "not attempted", f"The cell does not define `{exercise.name}`.")
     if frame.status == "wrong kind":
