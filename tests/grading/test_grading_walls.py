@@ -161,8 +161,9 @@ while data:
     data = data[os.write(frame.f_locals["writer"], data):]
 os._exit(0)
 '''
-LIES = ("type='tuple of 2', value=5", "type='list of 1', value=[]", "value={'object': 'x' * 7_000_000}",
-        "value={'a': {'b': None}}", "value=None", "module={}", "type='x' * 500_000, printed='y' * 500_000", "value=[0] * 300_000", "status='raised'", "changed=('query',) * 5")
+LIES = ("type='tuple of 2', value=5", "type='list of 1', value=[]", "value={'object': 'x' * 7_000_000}", "value=None",
+        "value={'a': {'b': None}}", "module={}", "type='x' * 500_000, printed='y' * 500_000", "value=[0] * 300_000",
+        "status='raised'", "changed=('query',) * 5")
 
 
 @needs_sandbox
