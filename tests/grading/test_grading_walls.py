@@ -75,12 +75,11 @@ def test_memory_of_the_kernel_is_refused(box):
 
 @needs_sandbox
 def test_files_are_counted_and_end_with_their_exercise(box):
-    two = "open('/home/student/note', 'w').close()\nopen('/dev/shm/note', 'w').close()\n"
-    book = notebook(cell(MANY_FILES, "01.1"), cell(two + LEFT_FILES, "01.2"), cell(LEFT_FILES, "01.4"))
-    marks = marks_of(box, book)
+    notes = "open('/home/student/note', 'w').close()\nopen('/dev/shm/note', 'w').close()\n"
+    marks = marks_of(box, notebook(cell(notes + MANY_FILES, "01.1"), cell(LEFT_FILES, "01.2")))
     made = int(marks["01.1"].message.split("made ")[1].split()[0])
     assert 0 < made < 10_000
-    assert "'note', 'note'" in marks["01.2"].message and "left []" in marks["01.4"].message
+    assert "left []" in marks["01.2"].message
 
 
 @needs_sandbox
@@ -162,7 +161,7 @@ while data:
 os._exit(0)
 '''
 LIES = ("type='tuple of 2', value=5", "type='list of 1', value=[]", "value={'object': 'x' * 7_000_000}", "value=None",
-        "value={'a': {'b': None}}", "module={}", "type='x' * 500_000, printed='y' * 500_000", "value=[0] * 300_000",
+        "value={'a': {'b': None}}", "type='x' * 500_000, printed='y' * 500_000", "value=[0] * 300_000",
         "status='raised'", "changed=('query',) * 5")
 
 
