@@ -589,12 +589,12 @@ def test_a_damaged_environment_is_mended_while_the_server_starts(setup, tmp_path
 @pytest.mark.skipif(os.name == "nt", reason="no signals that a program can ignore")
 def test_a_server_that_hangs_is_stopped_all_the_same(setup, tmp_path):
     """JupyterLab, told to stop, now and then waits for ever for one of its threads."""
-    code = ("import os, signal, subprocess, sys; sys.path.insert(0, sys.argv[1]); import course_setup as setup\n"
-            "from pathlib import Path; setup.damaged = dict\n"
-            "deaf = 'import json, os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.signal(signal.SIGINT, signal.SIG_IGN);'"
-            "'open(os.path.join(sys.argv[1], f\"jpserver-{os.getpid()}.json\"), \"w\").write(json.dumps(os.getpid())); time.sleep(600)'\n"
-            "folder = Path(sys.argv[2])\n"
-            "setup.serve([sys.executable, '-c', deaf, folder], dict(os.environ), folder / 'log', folder, lambda pid: print(pid, flush=True), print)")
+    deaf = ("import json, os, signal, sys, time; from pathlib import Path\n"
+            "for number in (signal.SIGTERM, signal.SIGINT): signal.signal(number, signal.SIG_IGN)\n"
+            "Path(sys.argv[1], f'jpserver-{os.getpid()}.json').write_text(json.dumps(os.getpid())); time.sleep(600)")
+    code = ("import os, sys; sys.path.insert(0, sys.argv[1]); import course_setup as setup; from pathlib import Path\n"
+            f"folder = Path(sys.argv[2]); setup.damaged = dict; command = [sys.executable, '-c', {deaf!r}, folder]\n"
+            "setup.serve(command, dict(os.environ), folder / 'log', folder, lambda pid: print(pid, flush=True), print)")
     launcher = subprocess.Popen([sys.executable, "-c", code, ROOT, tmp_path], stdout=subprocess.PIPE, text=True)
     pid = int(launcher.stdout.readline())
     launcher.terminate()
@@ -637,7 +637,8 @@ def test_who_begins_in_the_middle_is_told_how_to_begin(setup, tmp_path):
     assert "run the cells above first" in (text := said("check('00.1', x)")) and "Traceback" not in text
     half = "raise AttributeError(\"partially initialized module 'torch' has no attribute '_logging'\")"
     assert "Restart Kernel" in (text := said(half)) and "Traceback" not in text
-    for code in ("import course_utils; no_such_name", "1 / 0", "(1).no_such_name", "import no_such_module"):  # any other error stays what it is
+    others = ("import course_utils; no_such_name", "1 / 0", "(1).no_such_name", "import no_such_module")
+    for code in others:  # they stay what they are
         assert "Error" in (text := said(code)) and "cells above" not in text
     (tmp_path / "file").write_text("")
     assert setup.kernel_startup(tmp_path / "file") is None
