@@ -131,11 +131,10 @@ def lab(args):
         f"--ServerApp.root_dir={ROOT}",
         f"--LabApp.default_url={page}",
         f"--LabApp.workspaces_dir={ROOT / '.course' / 'workspaces'}",  # not another project's tabs
+        f"--LabApp.extra_labextensions_path={ROOT / 'course_utils' / 'show' / 'lab'}",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
-        # It asks at every start whether it must be built anew, for which nothing here gives it a reason.
-        "--ServerApp.tornado_settings={'page_config_data': {'buildAvailable': False, 'buildCheck': False}}",
         "--ServerApp.answer_yes=True",  # one Ctrl-C stops it, without a question
     ]  # fmt: skip
     if args.no_browser:
@@ -150,10 +149,7 @@ def lab(args):
         print(f"JupyterLab is at  {address}\nTo stop it, press Ctrl-C here. What it says is in {log.relative_to(ROOT)}.", flush=True)
         setup.start_kernel(found, page.partition("/tree/")[2])
 
-    env = dict(setup.child_environment(), JUPYTER_RUNTIME_DIR=str(runtime))
-    own = setup.kernel_startup(ROOT / ".course" / "ipython")
-    if own:
-        env["IPYTHONDIR"] = str(own)
+    env = dict(setup.child_environment(), JUPYTER_RUNTIME_DIR=str(runtime), **setup.lab_files(ROOT / ".course"))
     return setup.serve(command + args.rest, env, log, runtime, announce, lambda: setup.set_up(args.extras, args.torch, args.unlocked))
 
 

@@ -216,16 +216,34 @@ get_ipython().set_custom_exc((NameError, AttributeError, ImportError), _told)
 '''
 
 
-def kernel_startup(folder):
-    """Write the file that kernels run first into an IPython folder of our own; returns the folder, or None where it cannot be written."""
-    target = Path(folder) / "profile_default" / "startup" / "course.py"
+# What the lab changes of JupyterLab's settings: no news (no pop-up, no request to the network); no question at every start whether it
+# must be built anew; in the list of files the names of the chapters instead of the times of their last change; and long lines of code
+# go on in the next line of a narrow window, where their end could not be seen.
+SETTINGS = {
+    "page_config": {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True},
+                    "buildAvailable": False, "buildCheck": False},
+    "default_setting_overrides": {"@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},
+                                  "@jupyterlab/notebook-extension:tracker": {"codeCellConfig": {"lineNumbers": False, "lineWrap": True}}},
+}
+
+
+def lab_files(folder):
+    """Write the settings, and the file that kernels run first, under `folder`; returns the variables that lead Jupyter to them.
+
+    None of them where nothing can be written.
+    """
+    texts = {Path("jupyter", "labconfig", name + ".json"): json.dumps(values) for name, values in SETTINGS.items()}
+    texts[Path("ipython", "profile_default", "startup", "course.py")] = STARTUP
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not target.exists() or target.read_text(encoding="utf-8") != STARTUP:
-            target.write_text(STARTUP, encoding="utf-8")
+        for name, text in texts.items():
+            target = Path(folder) / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists() or target.read_text(encoding="utf-8") != text:
+                target.write_text(text, encoding="utf-8")
     except OSError:
-        return None
-    return Path(folder)
+        return {}
+    theirs = [os.environ["JUPYTER_CONFIG_PATH"]] if os.environ.get("JUPYTER_CONFIG_PATH") else []
+    return {"IPYTHONDIR": str(Path(folder) / "ipython"), "JUPYTER_CONFIG_PATH": os.pathsep.join([str(Path(folder) / "jupyter"), *theirs])}
 
 
 LOCAL = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # what runs on this machine is behind no proxy
@@ -501,12 +519,6 @@ def set_up(extras=(), torch=None, unlocked=False, look=True):
     # The course itself is not installed: the environment is told where it lies. A relative path, since
     # Python reads this file in the system's encoding, and the folder may have any name.
     (site_packages() / "course.pth").write_text(os.path.relpath(str(ROOT), str(site_packages())), encoding="ascii")
-
-    # JupyterLab inside this environment asks for no news: no pop-up, no request to the network.
-    config = VENV / "etc" / "jupyter" / "labconfig"
-    config.mkdir(parents=True, exist_ok=True)
-    off = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
-    (config / "page_config.json").write_text(json.dumps(off), encoding="utf-8")
 
     stamp = {"key": fingerprint(unlocked), "extras": extras, "torch": torch or build, "packages": installed_packages()}
     STAMP.write_text(json.dumps(stamp), encoding="utf-8")

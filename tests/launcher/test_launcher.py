@@ -627,8 +627,7 @@ def test_the_kernel_starts_while_the_browser_loads(setup):
 
 
 def test_who_begins_in_the_middle_is_told_how_to_begin(setup, tmp_path):
-    folder = setup.kernel_startup(tmp_path / "ipython")
-    env = dict(os.environ, IPYTHONDIR=str(folder))
+    env = dict(os.environ, **setup.lab_files(tmp_path / "own"))
 
     def said(code):
         done = subprocess.run([sys.executable, "-m", "IPython", "--colors=NoColor", "-c", code], env=env, capture_output=True, text=True)
@@ -641,7 +640,20 @@ def test_who_begins_in_the_middle_is_told_how_to_begin(setup, tmp_path):
     for code in others:  # they stay what they are
         assert "Error" in (text := said(code)) and "cells above" not in text
     (tmp_path / "file").write_text("")
-    assert setup.kernel_startup(tmp_path / "file") is None
+    assert setup.lab_files(tmp_path / "file") == {}
+
+
+def test_jupyterlab_takes_our_settings(setup, tmp_path, monkeypatch):
+    from jupyterlab_server.config import get_static_page_config
+    from jupyterlab_server.settings_utils import _get_overrides
+
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path / "theirs"))
+    found = setup.lab_files(tmp_path)["JUPYTER_CONFIG_PATH"]
+    assert found.endswith(os.pathsep + str(tmp_path / "theirs"))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", found)
+    page, (overrides, _) = get_static_page_config(level="all"), _get_overrides(str(tmp_path))
+    assert page["buildCheck"] is False and page["disabledExtensions"]["@jupyterlab/apputils-extension:announcements"]
+    assert overrides["@jupyterlab/filebrowser-extension:browser"] == {"showLastModifiedColumn": False}
 
 
 def test_restart_gives_a_fresh_copy(course, started, capsys):
