@@ -1,5 +1,6 @@
 // JupyterLab draws a picture without the description that is stored beside it, so that a screen reader says nothing of it.
 // This extension, for which nothing has to be built, reads the description from the output and gives it to the picture.
+// It also dims pictures in the dark theme.
 (() => {
   // Every output area below a widget of JupyterLab: those of the cells, and those that stand inside a slider's output.
   function* areas(widget) {
@@ -18,6 +19,9 @@
   }
 
   function activate(app) {
+    const style = document.createElement('style'); // the pictures are drawn on white: in the dark theme they must not dazzle
+    style.textContent = '[data-jp-theme-light="false"] .jp-RenderedImage img {filter: brightness(0.82); border-radius: 4px}';
+    document.head.append(style);
     let waiting = false;
     new MutationObserver(() => {
       if (waiting || !document.querySelector('.jp-RenderedImage img:not([alt])')) return;
