@@ -1,6 +1,6 @@
 // JupyterLab draws a picture without the description that is stored beside it, so that a screen reader says nothing of it.
 // This extension, for which nothing has to be built, reads the description from the output and gives it to the picture.
-// It also dims pictures in the dark theme.
+// It also dims pictures in the dark theme, and lets wide formulas scroll.
 (() => {
   // Every output area below a widget of JupyterLab: those of the cells, and those that stand inside a slider's output.
   function* areas(widget) {
@@ -20,7 +20,8 @@
 
   function activate(app) {
     const style = document.createElement('style'); // the pictures are drawn on white: in the dark theme they must not dazzle
-    style.textContent = '[data-jp-theme-light="false"] .jp-RenderedImage img {filter: brightness(0.82); border-radius: 4px}';
+    style.textContent = '[data-jp-theme-light="false"] .jp-RenderedImage img {filter: brightness(0.82); border-radius: 4px}'
+      + '.jp-RenderedMarkdown mjx-container[display="true"] {overflow: auto hidden}'; // a formula wider than the window scrolls
     document.head.append(style);
     let waiting = false;
     new MutationObserver(() => {
