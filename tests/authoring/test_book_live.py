@@ -208,7 +208,7 @@ def test_the_page_lives_without_a_server(site, browser, width, theme):
     if width == 390:
         boxes = [button.bounding_box() for button in tree.get_by_role("option").all()]
         assert min(box["x"] for box in boxes) >= 0 and max(box["x"] + box["width"] for box in boxes) <= 390
-    ground = [int(part) for part in tree.evaluate("tree => getComputedStyle(tree).backgroundColor").split("(")[1].split(")")[0].split(",")[:3]]
+    ground = tree.evaluate("tree => getComputedStyle(tree).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)")
     assert (sum(ground) > 600) == (theme == "light")
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert not page.get_by_text("A folded end.").is_visible()
@@ -238,7 +238,7 @@ PAGES = [Page(number, f"{number}_x", number, (Section(number, f"s-{number}-0", 1
     ("as in exercise 05.2 (05)", "as in [exercise 05.2](#e) ([05](#s-05-0))"),
     ("chapter 11, exercise 99.1", "[chapter 11](#s-11a-0), exercise 99.1"),
     ("chapter 3, 05 years, chapter 05x, (12)", "chapter 3, 05 years, chapter 05x, (12)"),
-    ("# Of chapter 05\n`chapter 05` $chapter 05$\n```\nchapter 05\n```\n", "# Of chapter 05\n`chapter 05` $chapter 05$\n```\nchapter 05\n```\n"),
+    *[(kept, kept) for kept in ("# Of chapter 05\n", "`chapter 05` $chapter 05$", "```\nchapter 05\n```\n", "<!-- chapter 05 -->")],
     ("[chapter 05](a) <a href='b'>chapter 05</a>", "[chapter 05](a) <a href='b'>chapter 05</a>"),
     ("<details><summary>chapter 05</summary>\n\nchapter 05", "<details><summary>chapter 05</summary>\n\n[chapter 05](#s-05-0)"),
     ("*A Paper on It* and **A Paper on It**", "[*A Paper on It*](https://a.b/c) and **A Paper on It**"),

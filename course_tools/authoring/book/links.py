@@ -1,4 +1,4 @@
-"""Links that a page has and its notebook has not: where the text names a chapter, an exercise or a paper, and where the course is opened."""
+"""Links that a page has and its notebook has not: from mentions of chapters, exercises and papers, and to where a chapter is opened."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .pages import Page
 
-# What stays as it is: fenced code, headings, lines of a list of papers, comments, links with their words, HTML tags and summaries, code, formulas.
-_KEPT = re.compile(r"(?ms)^(?:```|~~~).*?^(?:```|~~~)[^\n]*|^#{1,6} [^\n]*|^- [^\n]*\]\(https?://[^\n]*|<!--.*?-->|<(a|summary|pre|code)\b.*?</\1>|<[^<>]+>"
-                   r"|!?\[[^\[\]]*\]\([^()]*\)|(`+).*?\2|\$\$.*?\$\$|\$[^$\n]+\$")
+# What stays as it is: fenced code, headings, lines of a list of papers, comments, HTML tags and summaries, links, code, formulas.
+_KEPT = re.compile(r"(?ms)^(?:```|~~~).*?^(?:```|~~~)[^\n]*|^#{1,6} [^\n]*|^- [^\n]*\]\(https?://[^\n]*|<!--.*?-->"
+                   r"|<(a|summary|pre|code)\b.*?</\1>|<[^<>]+>|!?\[[^\[\]]*\]\([^()]*\)|(`+).*?\2|\$\$.*?\$\$|\$[^$\n]+\$")
 _NUMBER = r"\d\d[a-z]?"
-_CHAPTERS = re.compile(rf"\b[Cc]hapters?\s+{_NUMBER}\b(?!\.\d)(?:(?:, | and | to | or ){_NUMBER}\b(?!\.\d))*|\({_NUMBER}(?:, {_NUMBER})*\)")
+_CHAPTERS = re.compile(rf"\b[Cc]hapters?\s+{_NUMBER}\b(?!\.\d)(?:(?:, | and | to | or ){_NUMBER}\b(?!\.\d))*"
+                       rf"|\({_NUMBER}(?:, {_NUMBER})*\)")
 _EXERCISES = re.compile(rf"\b[Ee]xercises?\s+{_NUMBER}\.\d+(?:(?:, | and | to | or ){_NUMBER}\.\d+)*")
 _ONE = re.compile(rf"(?:\b([Cc]hapter|[Ee]xercise)\s+)?\b({_NUMBER}(?:\.\d+)?)\b")
 _PAPER = re.compile(r"(?m)^- [^\n*]*\*(?P<title>[^*\n]+)\*[^\n]*?\]\((?P<address>https?://[^()\s]+)\)")

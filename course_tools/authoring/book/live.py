@@ -34,8 +34,8 @@ def stage_widgets(static: Path) -> None:
         source = (SHOW / f"{name}.js").read_text(encoding="utf-8")
         if source.count("export ") != 1 or not source.endswith(EXPORT):
             raise AuthoringError(f"{name}.js has to end in{EXPORT}and to export nothing else")
-        script = source.removesuffix(EXPORT)
-        (static / f"{name}.js").write_text(f'courseLive.widgets["{name}"] = (() => {{\n{script}\nreturn render;\n}})();\n', encoding="utf-8")
+        script = f'courseLive.widgets["{name}"] = (() => {{\n{source.removesuffix(EXPORT)}\nreturn render;\n}})();\n'
+        (static / f"{name}.js").write_text(script, encoding="utf-8")
         (static / f"{name}.css").write_bytes((SHOW / f"{name}.css").read_bytes())
 
 

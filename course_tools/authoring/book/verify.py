@@ -26,7 +26,8 @@ class _Reader(HTMLParser):
         self.ids.update(found[name] for name in ("id", "name") if name in found)
         self.in_script = tag == "script"
         if "data-state" in found:  # of a widget
-            self.loads += [f"../_static/live/{found[name]}.{kind}" for name, kind in (("data-state", "js"), ("data-live", "js"), ("data-live", "css"))]
+            files = f"{found['data-state']}.js", f"{found['data-live']}.js", f"{found['data-live']}.css"
+            self.loads += [f"../_static/live/{name}" for name in files]
         if tag == "a" and "href" in found:
             self.links.append(found["href"])
         for name in found:
