@@ -21,8 +21,8 @@ from typing import Any
 
 from .outputs import LIVE, WIDGET
 
-PICTURES, TEXTS = 80, 240  # the most frames of one cell where all its sliders move; with more, one slider moves at a time
-COLOURS = 64  # of a frame
+MOST = 60  # positions of the sliders of one cell; with more of them, one slider moves at a time
+COLOURS = 32  # of a frame: with twice as many it is a seventh larger and looks the same
 Output = tuple[dict[str, Any], dict[str, Any]]  # data by mime type, metadata
 
 
@@ -121,7 +121,7 @@ def frames(draw: Callable[..., None], choices: dict[str, Any]) -> tuple[list[Out
 
     first = shown(start)
     positions = list(itertools.product(*map(range, map(len, values))))
-    together = len(positions) <= (PICTURES if any("image/png" in data for data, _ in first) else TEXTS)
+    together = len(positions) <= MOST
     if not together:
         positions = [at for at in positions if sum(i != j for i, j in zip(at, start, strict=True)) <= 1]
     found = {",".join(map(str, at)): [item(data, metadata) for data, metadata in shown(at)] for at in positions if at != start}
