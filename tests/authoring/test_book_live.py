@@ -214,7 +214,7 @@ def test_the_page_lives_without_a_server(site, browser, width, theme):
     assert not page.get_by_text("A folded end.").is_visible()
     page.goto((site / "index.html").as_uri())
     page.get_by_role("link", name="in a fold").click()
-    assert page.get_by_text("A folded end.").is_visible()
+    page.get_by_text("A folded end.").wait_for(state="visible", timeout=15_000)
     page.close()
     assert asked == [] and faults == []
 
