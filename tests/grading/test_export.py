@@ -99,7 +99,7 @@ def test_the_command(chapters, tmp_path, monkeypatch, capsys):
 
 def test_python_alone_is_enough(tmp_path):
     """A learner hands in with the system's Python, which has no library of ours."""
-    for name in ("course.py", "course_setup.py", "course_export.py", "course_work.py", "pyproject.toml"):
+    for name in ("course.py", "course_setup.py", "course_export.py", "course_work.py", "course_merge.py", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
     (tmp_path / "chapters").mkdir()
     path = shutil.copy(ROOT / "chapters" / "03_self_attention.ipynb", tmp_path / "chapters")

@@ -24,7 +24,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("course.py", "course_setup.py", "course_export.py", "course_work.py", "conftest.py", "requirements.txt",
+COPIED = ("course.py", "course_setup.py", "course_export.py", "course_work.py", "course_merge.py", "conftest.py", "requirements.txt",
           "requirements.lock", "pyproject.toml",
           ".gitignore")
 FULL = pytest.mark.skipif(not os.environ.get("COURSE_FULL"), reason="slow: only with --full")
@@ -168,7 +168,7 @@ def test_old_python_is_told(course, version, monkeypatch, capsys):
     assert "Python 3.11 or newer is needed, this is {}.{}.".format(*version) in said
 
 
-@pytest.mark.parametrize("name", ["course.py", "course_setup.py", "course_export.py", "course_work.py"])
+@pytest.mark.parametrize("name", ["course.py", "course_setup.py", "course_export.py", "course_work.py", "course_merge.py"])
 def test_launcher_is_readable_by_old_pythons_and_needs_only_the_standard_library(name):
     tree = ast.parse((ROOT / name).read_text("utf-8"), feature_version=(3, 6))
     functions = {id(node) for function in ast.walk(tree) if isinstance(function, ast.FunctionDef) for node in ast.walk(function)}
@@ -178,7 +178,7 @@ def test_launcher_is_readable_by_old_pythons_and_needs_only_the_standard_library
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module]
             imported |= {name.split(".")[0] for name in names}
             at_once |= {name.split(".")[0] for name in names} if id(node) not in functions else set()
-    assert imported <= sys.stdlib_module_names | {"course_setup", "course_export", "course_work", "course_tools"}
+    assert imported <= sys.stdlib_module_names | {"course_setup", "course_export", "course_work", "course_merge", "course_tools"}
     assert not {"tomllib", "course_tools"} & at_once
 
 
