@@ -19,8 +19,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .outputs import LIVE, WIDGET
-
 MOST = 60  # positions of the sliders of one cell; with more of them, one slider moves at a time
 COLOURS = 32  # of a frame: with twice as many it is a seventh larger and looks the same
 Output = tuple[dict[str, Any], dict[str, Any]]  # data by mime type, metadata
@@ -78,6 +76,8 @@ def record_widget(name: str, replaces: bool, show: Callable[..., Any]) -> Callab
     def recorded(*arguments: Any, **options: Any) -> Any:
         import anywidget
 
+        from .outputs import WIDGET
+
         with capture_output() as seen:
             widget = show(*arguments, **options)
         found = [(output.data, output.metadata) for output in seen.outputs if WIDGET not in output.data]
@@ -101,6 +101,8 @@ RECORDED: dict[str, tuple[str, Callable[..., Any]]] = {
 def publish(found: list[Output], live: dict[str, Any]) -> None:
     """Show outputs ``(data, metadata)``; the last carries what makes all of them live."""
     from IPython.display import display
+
+    from .outputs import LIVE  # late: a kernel without such cells does not wait for what it brings
 
     for place, (data, metadata) in enumerate(found, start=1):
         carried = {LIVE: {**live, "outputs": len(found)}} if place == len(found) else {}
