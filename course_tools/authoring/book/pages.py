@@ -134,9 +134,9 @@ def _shown(output: NotebookNode, name: str, out: Path) -> NotebookNode:
     data = output.get("data", {})
     if "image/png" not in data:
         return output
-    alt = output.metadata.get("image/png", {}).get("alt", "")
-    raw = base64.b64decode(data["image/png"])
-    width, height = (int.from_bytes(raw[i:i + 4], "big") for i in (16, 20))
+    raw, shown = base64.b64decode(data["image/png"]), output.metadata.get("image/png", {})
+    alt = shown.get("alt", "")
+    width, height = (shown.get(side) or int.from_bytes(raw[i:i + 4], "big") for side, i in (("width", 16), ("height", 20)))
     target = out / "static" / "figures" / f"{name}.png"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(raw)
