@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from .source import FOLDED
 
-MAX_WORDS, MAX_CODE_CELLS, MAX_CODE_LINES = 5_000, 45, 25  # of a chapter, of a chapter, of one cell
+MAX_WORDS, MAX_CODE_CELLS, MAX_CODE_LINES, MAX_COLUMNS = 5_000, 45, 25, 80  # of a chapter twice, of a cell, of a line
 
 _HEADING = re.compile(r"(#{1,6}) ")
 _TAG = re.compile(r"<[^>]+>")
@@ -33,14 +33,19 @@ class Load:
         return median(self.code_lines) if self.code_lines else 0.0
 
 
+def hidden(cell: NotebookNode) -> bool:
+    """Whether a cell's code is folded away: it draws, or asserts what was just shown."""
+    return bool(cell.metadata.get("jupyter", {}).get("source_hidden"))
+
+
 def open_cells(nb: NotebookNode) -> list[NotebookNode]:
-    """The cells outside folds; a fold ends at a heading of its own level or above."""
+    """The cells outside folds, whose code is not folded either; a fold ends at a heading of its own level or above."""
     cells, fold = [], 0
     for cell in nb.cells:
         heading = _HEADING.match(cell.source) if cell.cell_type == "markdown" else None
         if heading and (not fold or len(heading[1]) <= fold):
             fold = len(heading[1]) if cell.metadata.get(FOLDED) else 0
-        if not fold and cell.get("id") not in ("links-top", "links-end"):  # what build adds is nothing to study
+        if not fold and not hidden(cell) and cell.get("id") not in ("links-top", "links-end"):  # what build adds is nothing to study
             cells.append(cell)
     return cells
 

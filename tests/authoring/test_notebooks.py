@@ -14,7 +14,16 @@ from nbformat import NotebookNode
 from course_tools.authoring.build import check_chapter, check_outputs
 from course_tools.authoring.execute import folder_of
 from course_tools.authoring.ledger import find_sources
-from course_tools.authoring.load import MAX_CODE_CELLS, MAX_CODE_LINES, MAX_WORDS, code_lines, docstring_lines, measure
+from course_tools.authoring.load import (
+    MAX_CODE_CELLS,
+    MAX_CODE_LINES,
+    MAX_COLUMNS,
+    MAX_WORDS,
+    code_lines,
+    docstring_lines,
+    hidden,
+    measure,
+)
 from course_tools.authoring.outputs import machine_paths, output_problem, readable
 from course_tools.authoring.source import CHAPTER, SOLUTION, Chapter, digest, read_chapter
 
@@ -119,8 +128,11 @@ def test_load(number: str, kind: str) -> None:
     assert load.words <= MAX_WORDS
     assert load.code_cells <= MAX_CODE_CELLS
     assert 3 <= load.median_lines <= 10
-    long = {cell.id: lines for cell in nb.cells if cell.cell_type == "code" and (lines := code_lines(cell.source)) > MAX_CODE_LINES}
+    long = {cell.id: lines for cell in nb.cells if cell.cell_type == "code" and not hidden(cell)
+            and (lines := code_lines(cell.source)) > MAX_CODE_LINES}
     assert not long, f"code cells of more than {MAX_CODE_LINES} lines"
+    wide = {cell.id: line for cell in nb.cells if cell.cell_type == "code" for line in cell.source.splitlines() if len(line) > MAX_COLUMNS}
+    assert not wide, f"code of more than {MAX_COLUMNS} columns"
 
 
 @each_chapter
