@@ -96,9 +96,10 @@ def _run(exercise: Exercise, answer: Any, seed: int | None) -> CheckResult:
         cases = exercise.cases(seeds)
         try:
             asked = exercise.kind, answer, [(case.args, case.gradients) for case in cases], exercise.forbidden, LIMIT
-            verdict = judge(exercise, cases, seen := observe_all(*asked))
+            twins_seen: dict = {}
+            verdict = judge(exercise, cases, seen := observe_all(*asked), twins_seen=twins_seen)
             if verdict.unexplained:  # right so far, or wrong for no reason that is known: call it again
-                verdict = judge(exercise, cases, observe_again(*asked, seen))
+                verdict = judge(exercise, cases, observe_again(*asked, seen), twins_seen=twins_seen)
             if verdict.finding is not None and verdict.unexplained:
                 verdict.finding.mistake, verdict.finding.hint = (one_place(exercise, answer, cases, verdict.finding)
                                                                  or (verdict.finding.mistake, verdict.finding.hint))

@@ -64,7 +64,7 @@ class Verdict:
             found.stage in ("values", "finite", "shape", "gradients") and (found.guessed or not found.mistake))
 
 
-def judge(exercise: Exercise, cases: list[Case], seen: list[Observation], named: bool = True) -> Verdict:
+def judge(exercise: Exercise, cases: list[Case], seen: list[Observation], named: bool = True, twins_seen: dict | None = None) -> Verdict:
     """Judge the observations ``seen`` of one answer on ``cases`` (``seen`` may stop early); ``named``: with the reason."""
     findings: list[Finding] = []
     failed: set[str] = {case.part for case in cases[len(seen):]}
@@ -81,7 +81,7 @@ def judge(exercise: Exercise, cases: list[Case], seen: list[Observation], named:
     findings.sort(key=_plainness)
     first = findings[0] if findings else None
     if named and first is not None and first.stage != "not attempted":
-        name_the_mistake(exercise, cases, seen, first)
+        name_the_mistake(exercise, cases, seen, first, {} if twins_seen is None else twins_seen)
         first.clues = first.clues or _clues(exercise, first)
     if first is not None and first.stage == "not attempted":  # a blank, or an untouched find-the-bug stub
         earned = dict.fromkeys(earned, 0.0)

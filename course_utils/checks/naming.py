@@ -45,8 +45,11 @@ RANDOM = "left to chance"
 RANDOM_WHY = "A random draw decides, such as a dropout that nobody asked for, a random start, or fresh random weights in every call."
 
 
-def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observation], finding: Finding) -> None:
+def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observation], finding: Finding,
+                     twins_seen: dict[tuple[int, int], Observation]) -> None:
     """Find the twin that behaves like the answer everywhere, or else on the whole part in which the finding lies.
+
+    ``twins_seen`` keeps what twins did on these cases: an answer that is called again is judged again.
 
     An answer may hold two mistakes, one in each part; then only its part tells a twin. The untouched code of a find-the-bug exercise is
     named only where the answer behaves like it everywhere: half of a repair is not nothing.
@@ -63,9 +66,15 @@ def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observati
 
     def alike(twin: Twin, indices: list[int]) -> bool:
         with torch.random.fork_rng(devices=[]):
-            others = ((i, observe(exercise.kind, twin.answer, cases[i].args, cases[i].gradients)) for i in indices)
-            return all(_agree(exercise, seen[i], other, with_gradients)
-                       and (finding.mistake != "wrong type" or _kinds(seen[i].value) == _kinds(other.value)) for i, other in others)
+            for i in indices:
+                if (id(twin), i) not in twins_seen:
+                    twins_seen[id(twin), i] = observe(exercise.kind, twin.answer, cases[i].args, cases[i].gradients)
+                other = twins_seen[id(twin), i]
+                if not _agree(exercise, seen[i], other, with_gradients):
+                    return False
+                if finding.mistake == "wrong type" and _kinds(seen[i].value) != _kinds(other.value):
+                    return False
+            return True
 
     candidates = [twin for twin in exercise.twins if alike(twin, part)]
     untouched = [twin for twin in candidates if twin.untouched and alike(twin, [i for i in range(len(seen)) if i not in part])]
