@@ -64,7 +64,7 @@ def family_tree() -> Any:
 
 
 def route(member: Member) -> list[tuple[int, int]]:
-    """The way from its parent, as corners (column, row): down the parent's column, then along the member's own row. Empty without a parent."""
+    """The way from its parent, as corners (column, row): down the parent's column, along the member's own row; or none."""
     row = MEMBERS.index(member)
     above = next(((m.lane, i) for i, m in enumerate(MEMBERS) if m.name == member.parent), None)
     return [above, (above[0], row), (member.lane, row)] if above else []
@@ -85,11 +85,11 @@ def _drawn() -> Any:
             ax.plot(*zip(*corners, strict=True), color=colour, lw=1.5, zorder=1, solid_joinstyle="round")
         ax.plot(left + step * m.lane, high * row, MARKS[m.branch], color=colour, markersize=8, markeredgecolor="white", zorder=2)
         ax.text(0.08, high * row, m.date, va="center", fontsize=9, color=ink(GREY))
-        ax.text(names, high * row, m.name, va="center", fontsize=10, weight="bold", color=colour)
+        ax.text(names, high * row, m.name, va="center", fontsize=10, weight="bold", color=ink(colour))
         ax.text(names + 1.03, high * row, m.change, va="center", fontsize=9)
     for lane, name in ((1.5, "encoder"), (4.2, "encoder–\ndecoder"), (6.8, "decoder")):
-        ax.text(left + step * lane, -0.24, name, ha="center", va="bottom", fontsize=9, weight="bold", color=BRANCHES[name.replace("\n", "")],
-                linespacing=1.0)
+        ax.text(left + step * lane, -0.24, name, ha="center", va="bottom", fontsize=9, weight="bold", linespacing=1.0,
+                color=BRANCHES[name.replace("\n", "")])
     return fig
 
 

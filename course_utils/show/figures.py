@@ -49,7 +49,7 @@ def picture(fig: Figure, alt: str) -> None:
     drawn = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
     plt.close(fig)
     data = io.BytesIO()
-    drawn.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(data, "PNG", compress_level=9)
+    drawn.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(data, "PNG", compress_level=9)
     shown = {"alt": alt, "width": drawn.width // 2, "height": drawn.height // 2}
     display({"image/png": data.getvalue(), "text/plain": f"[figure: {alt}]"},
             metadata={"image/png": shown, "needs_background": "light"}, raw=True)

@@ -27,8 +27,8 @@ def test_two_ways_share_a_piece_only_if_they_share_the_parent():
     pieces = {}
     for m in MEMBERS:
         for (x, y), (to_x, to_y) in itertools.pairwise(route(m)):
-            steps = [(x, row, "down") for row in range(y, to_y)] if x == to_x else [(lane, y, "along") for lane in range(*sorted((x, to_x)))]
-            for step in steps:
+            down, along = [(x, row, "down") for row in range(y, to_y)], [(lane, to_y, "along") for lane in range(*sorted((x, to_x)))]
+            for step in down + along:
                 assert pieces.setdefault(step, m.parent) == m.parent
     assert route(MEMBERS[0]) == []
 
