@@ -110,3 +110,26 @@ def timeline(models: dict[str, tuple[float, str]]) -> Figure:
     ax.grid(axis="y", visible=False)
     sns.despine(ax=ax, left=True)
     return fig
+
+
+def fine_tuning() -> Figure:
+    """BERT's two lives: one body is pre-trained, and a copy of it goes into every task. Source: Devlin et al. 2018, figures 1 and 4."""
+    fig, ax = sheet(17.6, 5.4, (8.6, 2.75))
+    rows = (("pre-training", "[CLS] A with [MASK] [SEP] B [SEP]", "two heads", "hidden words; next or not", RED),
+            ("1 or 2 texts", "[CLS] A [SEP] B [SEP]", "linear layer on [CLS]", "one label", ORANGE),
+            ("names", "[CLS] A [SEP]", "linear layer on each token", "B-PER I-PER O B-LOC", ORANGE),
+            ("answers", "[CLS] question [SEP] passage [SEP]", "two vectors, S and E", "start and end", ORANGE))
+    for (task, given, head, output, colour), y in zip(rows, (4.3, 2.5, 1.5, 0.5), strict=True):
+        ax.text(0, y, task, va="center", fontsize=9.5, weight="bold")
+        box(ax, 4.75, y, given, GREY, 4.7, 0.66)
+        box(ax, 11.6, y, head, colour, 3.5, 0.66)
+        ax.text(13.75, y, output, va="center", fontsize=9)
+        for start, end in ((7.12, 7.42), (9.4, 9.8), (13.4, 13.7)):
+            arrow(ax, (start, y), (end, y))
+    box(ax, 8.4, 4.3, "12 blocks", BLUE, 1.9, 0.66)
+    box(ax, 8.4, 1.5, "the same\n12 blocks,\ntrained on", BLUE, 1.9, 2.66)
+    arrow(ax, (8.4, 3.93), (8.4, 2.88), BLUE, 2.5)
+    ax.text(8.6, 3.4, "the weights are copied", va="center", fontsize=9, color=ink(BLUE))
+    for x, name in ((4.75, "input, with segments and positions"), (8.4, "body"), (11.6, "on top: new for each task")):
+        ax.text(x, 5.05, name, ha="center", va="center", fontsize=9, color=ink(GREY))
+    return fig

@@ -30,9 +30,9 @@ def style() -> None:
         "grid.color": "#e6e8eb", "axes.edgecolor": "#c5cad1", "axes.spines.top": False, "axes.spines.right": False})
 
 
-def panels(count: int = 1, width: float = 6.6, height: float = 3.2, **options: Any) -> tuple[Figure, Any]:
-    """``fig, ax`` for one panel, ``fig, axes`` for several side by side; sizes in inches."""
-    return plt.subplots(1, count, figsize=(width, height), layout="constrained", **options)
+def panels(count: int = 1, width: float = 6.6, height: float = 3.2, rows: int = 1, **options: Any) -> tuple[Figure, Any]:
+    """``fig, ax`` for one panel, ``fig, axes`` for several side by side, in ``rows`` rows of ``count``; sizes in inches."""
+    return plt.subplots(rows, count, figsize=(width, height), layout="constrained", **options)
 
 
 def picture(fig: Figure, alt: str) -> None:

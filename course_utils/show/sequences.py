@@ -29,6 +29,7 @@ def beam_tree(steps: Sequence[Mapping[Sequence[str], float]], beam: int, end: st
     tall = max(map(len, columns))
     wide = 1.0 + 2.5 * len(columns)
     fig, ax = sheet(wide, 0.62 * tall + 0.75, (min(0.95 * wide, 8.6), 0.42 * tall + 0.7))
+    ax.set_title(f"a beam of {beam}: ✓ goes on" + (", ■ is finished" if end else "") + "; sums of log-probabilities", fontsize=10)
     place = {(): (0.45, 0.31 * tall)}
     box(ax, *place[()], "start", GREY, 0.8, 0.4)
     for t, column in enumerate(columns):
@@ -43,7 +44,8 @@ def beam_tree(steps: Sequence[Mapping[Sequence[str], float]], beam: int, end: st
             colour = GREEN if finished else BLUE if goes_on else GREY
             from_x, from_y = place[tokens[:-1]]
             arrow(ax, (from_x + (0.42 if t == 0 else 0.92), from_y), (x - 0.92, y), colour, 1.6 if goes_on or finished else 0.7)
-            box(ax, x, y, f"{tokens[-1]}  {column[tokens]:.2f}" + (" ■" if finished else " ✓" if goes_on else ""), colour, 1.8, 0.44)
+            number = f"{column[tokens]:.2f}".replace("-", "−")
+            box(ax, x, y, f"{tokens[-1]}  {number}" + (" ■" if finished else " ✓" if goes_on else ""), colour, 1.8, 0.44)
     return fig
 
 
@@ -86,12 +88,12 @@ def common_runs(candidate: Sequence[str], reference: Sequence[str], orders: Sequ
     lanes = {n: min(n, len(found)) for n, found in runs.items()}
     step, gap = 0.24, 0.34
     tall = sum(step * lane + gap for lane in lanes.values())
-    inch = min(0.75, 8.6 / (width + 3.4))  # of a unit
-    fig, ax = sheet(width + 3.4, tall + 1.3, (inch * (width + 3.4), inch * (tall + 1.3)))
+    inch = min(0.75, 8.6 / (width + 4.0))  # of a unit
+    fig, ax = sheet(width + 4.0, tall + 1.3, (inch * (width + 4.0), inch * (tall + 1.3)))
     for i, token in enumerate(candidate):
-        ax.text((starts[i] + starts[i + 1]) / 2 + 1.1, tall + 0.45, token, ha="center", va="center", fontsize=10)
+        ax.text((starts[i] + starts[i + 1]) / 2 + 1.7, tall + 0.45, token, ha="center", va="center", fontsize=10)
     ax.text(0, tall + 0.45, "candidate", va="center", fontsize=9, color=ink(GREY))
-    ax.text(0, tall + 0.95, "reference:  " + " ".join(reference), va="center", fontsize=9, color=ink(GREY))
+    ax.text(0, tall + 1.0, "reference:  " + " ".join(reference), va="center", fontsize=9, color=ink(GREY))
     top = tall
     for n in orders:
         left = Counter(tuple(reference[i:i + n]) for i in range(len(reference) - n + 1))
@@ -101,11 +103,11 @@ def common_runs(candidate: Sequence[str], reference: Sequence[str], orders: Sequ
             left[run] -= found
             hits += found
             y = top - step * (i % max(lanes[n], 1)) - step / 2
-            x0, x1, colour = starts[i] + 1.18, starts[i + n] + 1.02, GREEN if found else RED
+            x0, x1, colour = starts[i] + 1.78, starts[i + n] + 1.62, GREEN if found else RED
             ax.plot([x0, x1], [y, y], color=colour, lw=3.2 if found else 1.6, ls="-" if found else (0, (2, 1.2)), solid_capstyle="butt")
         middle = top - step * lanes[n] / 2
         ax.text(0, middle, f"n = {n}", va="center", fontsize=9)
-        ax.text(width + 1.25, middle, f"{hits} of {len(runs[n])} found", va="center", fontsize=9)
+        ax.text(width + 1.85, middle, f"{hits} of {len(runs[n])} found", va="center", fontsize=9)
         top -= step * lanes[n] + gap
     return fig
 

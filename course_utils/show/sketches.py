@@ -25,8 +25,9 @@ def angles(query: Any, keys: Mapping[str, Any], ax: Axes) -> None:
     reach = 1.18 * max(np.abs(point).max() for point in (q, *points.values()))
     left, right = min(0.0, *(p[0] for p in points.values()), q[0]), max(0.0, *(p[0] for p in points.values()), q[0])
     low, high = min(0.0, *(p[1] for p in points.values()), q[1]), max(0.0, *(p[1] for p in points.values()), q[1])
-    ax.set(xlim=(left - 0.6 * reach, right + 0.6 * reach), ylim=(low - 0.2 * reach, high + 0.2 * reach), xticks=[], yticks=[])
+    ax.set(xlim=(left - 0.6 * reach, right + 0.6 * reach), ylim=(low - 0.2 * reach, high + 0.2 * reach))
     ax.set_aspect("equal")
+    ax.axis("off")
     for name, point, colour in [("query", q, ORANGE), *((name, point, BLUE) for name, point in points.items())]:
         arrow(ax, (0, 0), tuple(point), colour, 2.2)
         text = name
@@ -63,7 +64,7 @@ def hull(values: Any, weights: Any, names: Sequence[str], ax: Axes) -> np.ndarra
     ax.plot(*mean, "*", color=RED, markersize=14, markeredgecolor="white", zorder=3)
     ax.text(mean[0] + 0.05 * size, mean[1], "output", va="center", fontsize=9, color=ink(RED), weight="bold")
     ax.margins(0.22, 0.2)
-    ax.set(xticks=[], yticks=[])
+    ax.axis("off")
     return mean
 
 
@@ -108,14 +109,14 @@ def triangle(corners: Sequence[str], paths: Mapping[str, Any], ax: Axes) -> None
         way = rows @ place
         ax.plot(*way.T, "o-", color=colour, markersize=4, lw=1.6)
         ax.plot(*way[-1], "o", color=ink(colour), markersize=8)
-        ax.text(way[-1][0] + 0.035, way[-1][1] + 0.02, name, fontsize=9, color=ink(colour))
+        ax.text(way[-1][0] + 0.035, way[-1][1] + 0.04, name, fontsize=9, color=ink(colour))
     ax.set(xlim=(-0.25, 1.25), ylim=(-0.1, 1.0))
     ax.set_aspect("equal")
     ax.axis("off")
 
 
 def one_change(before: Sequence[str], after: Sequence[str], titles: tuple[str, str] = ("before", "after")) -> Figure:
-    """Two stacks of boxes from bottom to top; what the second adds or replaces is orange and marked, what it drops is crossed out.
+    """Two stacks of boxes from bottom to top; what the second adds or replaces is orange and marked, what it drops is red.
 
     A box that stands in both, in the same order, is kept. ValueError for an empty stack.
     """
@@ -137,6 +138,4 @@ def one_change(before: Sequence[str], after: Sequence[str], titles: tuple[str, s
             box(ax, 0, i, mark + text, colour, wide, 0.62)
             if i:
                 arrow(ax, (0, i - 0.68), (0, i - 0.33))
-            if not same and side == 0:
-                ax.plot([-wide / 2, wide / 2], [i, i], color=RED, lw=1.2)
     return fig
