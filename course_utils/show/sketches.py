@@ -36,7 +36,8 @@ def angles(query: Any, keys: Mapping[str, Any], ax: Axes) -> None:
             text += f"\nq·k = {float(q @ point):.1f}\n{np.degrees(np.arccos(np.clip(cosine, -1, 1))):.0f}°"
         away = point / np.linalg.norm(point)
         ax.text(*(point + 0.06 * reach * away), text, ha="left" if away[0] > 0.3 else "right" if away[0] < -0.3 else "center",
-                va="bottom" if away[1] > 0.3 else "top" if away[1] < -0.3 else "center", fontsize=9, color=ink(colour), linespacing=1.15)
+                va="bottom" if away[1] > 0.3 else "top" if away[1] < -0.3 else "center", fontsize=9, color=ink(colour), linespacing=1.15,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
     across = np.array([-q[1], q[0]]) / np.linalg.norm(q) * 3 * reach
     ax.plot([-across[0], across[0]], [-across[1], across[1]], color=GREY, lw=1, ls=":", zorder=0)  # here q·k = 0
 
