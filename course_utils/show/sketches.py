@@ -89,7 +89,7 @@ def _around(points: np.ndarray) -> list[int]:
 def triangle(corners: Sequence[str], paths: Mapping[str, Any], ax: Axes) -> None:
     """Three weights that sum to 1 as a point in a triangle: at a corner one of them is 1, in the middle all are equal.
 
-    ``paths`` maps a name to weights ``(3,)`` or ``(steps, 3)``, drawn as a line with its name at the end. ValueError for weights that
+    ``paths`` maps a name to weights ``(3,)`` or ``(steps, 3)``, drawn as a line to a large point, named below. ValueError for weights that
     are negative or do not sum to 1.
     """
     if len(corners) != 3:
@@ -103,15 +103,15 @@ def triangle(corners: Sequence[str], paths: Mapping[str, Any], ax: Axes) -> None
     for name, point, align in zip(corners, place, ("right", "left", "center"), strict=True):
         ax.text(point[0] + {"right": -0.03, "left": 0.03, "center": 0}[align], point[1] + (0.03 if align == "center" else -0.01), name,
                 ha=align, va="bottom" if align == "center" else "center", fontsize=9)
-    for (name, weights), colour in zip(paths.items(), (ORANGE, GREEN, RED, BLUE) * len(paths), strict=False):
+    for line, ((name, weights), colour) in enumerate(zip(paths.items(), (ORANGE, GREEN, RED, BLUE) * len(paths), strict=False)):
         rows = np.atleast_2d(array(weights))
         if rows.shape[1] != 3 or rows.min() < 0 or np.abs(rows.sum(1) - 1).max() > 1e-4:
             raise ValueError(f"{name}: three weights that sum to 1 are needed, got {rows[0].round(3).tolist()}")
         way = rows @ place
         ax.plot(*way.T, "o-", color=colour, markersize=4, lw=1.6)
         ax.plot(*way[-1], "o", color=ink(colour), markersize=8)
-        ax.text(way[-1][0] + 0.035, way[-1][1] + 0.04, name, fontsize=9, color=ink(colour))
-    ax.set(xlim=(-0.25, 1.25), ylim=(-0.1, 1.0))
+        ax.text(0.5, -0.13 - 0.1 * line, f"● {name}", ha="center", fontsize=9, color=ink(colour))
+    ax.set(xlim=(-0.25, 1.25), ylim=(-0.1 - 0.1 * len(paths), 1.0))
     ax.set_aspect("equal")
     ax.axis("off")
 

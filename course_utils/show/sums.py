@@ -14,12 +14,12 @@ from .figures import BLUE, GREEN, GREY, ORANGE, array, ink
 
 
 def strip(ax: Axes, x: float, y: float, vector: object, colour: str, cell: float = 0.42) -> None:
-    """A vector as a row of squares, centred at ``(x, y)``; the larger an entry, the darker its square."""
+    """A vector as a row of squares, centred at ``(x, y)``; the larger an entry, the stronger its colour."""
     values = array(vector)
     shade = (values - values.min()) / max(float(np.ptp(values)), 1e-9)
     left = x - cell * len(values) / 2
-    for i, dark in enumerate(shade):
-        ax.add_patch(Rectangle((left + i * cell, y - cell / 2), cell, cell, facecolor=colour, alpha=0.15 + 0.75 * float(dark)))
+    for i, strength in enumerate(shade):
+        ax.add_patch(Rectangle((left + i * cell, y - cell / 2), cell, cell, facecolor=colour, alpha=0.15 + 0.75 * float(strength)))
         ax.add_patch(Rectangle((left + i * cell, y - cell / 2), cell, cell, fill=False, edgecolor="white", linewidth=1))
 
 
