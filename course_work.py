@@ -14,6 +14,7 @@ import difflib
 import hashlib
 import json
 import os
+import platform
 import re
 import subprocess
 import time
@@ -315,6 +316,8 @@ class Work:
             write(base, without_outputs(made_from))
         notebook = copy.deepcopy(notebook)
         notebook["metadata"].setdefault("course", {})["copy"] = key
+        if "version" in notebook["metadata"].get("language_info", {}):  # of another Python it would count as changed when it is opened
+            notebook["metadata"]["language_info"]["version"] = platform.python_version()
         write(target, notebook)
 
     def _keep(self, target: Path) -> Path:

@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 import os
+import platform
 import random
 import shutil
 import signal
@@ -70,6 +71,16 @@ def root(tmp_path):
 def update(root, every=5):
     for path in sorted((root / "chapters").glob("*.ipynb")):
         save(path, changed(read(path), every))
+
+
+def test_a_copy_names_the_python_that_opens_it(root):
+    """JupyterLab asks whether to save a notebook whose kernel says another version, even if nothing was typed."""
+    path = root / "chapters" / "00_start_here.ipynb"
+    notebook = read(path)
+    notebook["metadata"]["language_info"]["version"] = "3.99.0"
+    save(path, notebook)
+    Work(root).bring_up_to_date()
+    assert read(root / "work" / path.name)["metadata"]["language_info"]["version"] == platform.python_version()
 
 
 def test_every_chapter_comes_back_whole(root):
