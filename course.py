@@ -131,6 +131,8 @@ def lab(args):
         f"--ServerApp.root_dir={ROOT}",
         f"--LabApp.default_url={page}",
         f"--LabApp.workspaces_dir={ROOT / '.course' / 'workspaces'}",  # not another project's tabs
+        "--LabApp.custom_css=True",  # figures in a dark theme; the setting is the one way to a folder for it that is not the user's own
+        f"--ServerApp.tornado_settings={{'static_custom_path': [{str(ROOT / 'course_utils' / 'show' / 'lab')!r}]}}",
         f"--LabApp.extra_labextensions_path={ROOT / 'course_utils' / 'show' / 'lab'}",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",

@@ -534,7 +534,7 @@ def test_lab_opens_the_first_chapter_quietly(course, started):
     assert command[1] == "-c" and "jupyterlab.labapp import main" in command[2]
     assert "--LabApp.default_url=/lab/tree/work/00_start_here.ipynb" in command
     assert command[-1]["JUPYTER_RUNTIME_DIR"] == str(course.ROOT / ".course" / "runtime")
-    assert {"--no-browser", "--ServerApp.port=18765", "--LabApp.news_url=None"} <= set(command[:-1])
+    assert {"--no-browser", "--ServerApp.port=18765", "--LabApp.news_url=None", "--LabApp.custom_css=True"} <= set(command[:-1])
     assert command[-2] == "--debug"
 
 
