@@ -167,8 +167,9 @@ def test_links_open_the_right_notebook_at_the_right_place(page, address):
     assert notebook.click("03 Scaled")["path"].startswith("chapters/03_")
     notebook.js("""nb.model.sharedModel.insertCell(1, {cell_type: 'code',
         source: 'from course_utils.checks import progress\\nprogress()'});""")
+    page.wait_for_function("() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'")
     notebook.run(1)
-    page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-RenderedHTML p a", timeout=60_000)
+    page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-RenderedHTML p a", timeout=120_000)
     seen = notebook.click("00.1 ")
     assert seen["path"] == f"chapters/{CHAPTERS[0]}" and seen["first"].startswith("Exercise 00.1")
     assert page.outside == []
