@@ -187,7 +187,7 @@ def test_what_we_show_is_accessible(page, address, name):
     assert len(pictures) > 3
     for index in pictures:  # only cells near the one in sight are drawn
         notebook.show(index)
-        page.wait_for_function("() => { const all = [...document.querySelectorAll('.jp-mod-active .jp-OutputArea img')];"
+        page.wait_for_function("() => { const all = [...document.querySelectorAll('.jp-OutputArea img')];"
                                "return all.length && all.every(image => image.alt); }")
         found = page.evaluate("""async () => (await axe.run({include: [['.jp-OutputArea-output'], ['.jp-RenderedMarkdown']]})).violations
             .filter(found => ['serious', 'critical'].includes(found.impact))
