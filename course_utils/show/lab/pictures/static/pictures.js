@@ -23,15 +23,10 @@
     style.textContent = '[data-jp-theme-light="false"] .jp-RenderedImage img {filter: brightness(0.82); border-radius: 4px}'
       + '.jp-RenderedMarkdown mjx-container[display="true"] {overflow: auto hidden}'; // a formula wider than the window scrolls
     document.head.append(style);
-    let waiting = false;
-    new MutationObserver(() => {
-      if (waiting || !document.querySelector('.jp-RenderedImage img:not([alt])')) return;
-      waiting = true;
-      setTimeout(() => {
-        waiting = false;
-        for (const widget of app.shell.widgets('main')) describe(widget);
-      }, 200);
-    }).observe(document.body, { childList: true, subtree: true });
+    setInterval(() => {
+      if (!document.querySelector('.jp-RenderedImage img:not([alt])')) return;
+      for (const widget of app.shell.widgets('main')) (widget.content?.widgets || [widget]).forEach(describe); // the cells of a notebook
+    }, 1000);
   }
 
   const plugin = { id: 'pictures:alt', autoStart: true, activate };
