@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 # The pictures that stand in front of a live one in the outputs of its cell.
-HIDE = "<style>.jp-OutputArea-child:has(img):has(~ .jp-OutputArea-child .course-live) {display: none}</style>"
+HIDE = "<style>.jp-OutputArea-child:has(~ .jp-OutputArea-child .course-live) {display: none}</style>"
 
 
 def starts(choices: dict[str, Any]) -> dict[str, tuple[Any, list[Any]]]:
