@@ -31,6 +31,10 @@ from course_setup import ROOT, Problem
 
 NOTEBOOK_FOLDERS = ("chapters", "solutions")
 
+# JupyterLab, without a package that takes longer to import than all of the others together: it would check web addresses
+# in letters of every script, and jsonschema, which asks for it, does without where it is missing.
+JUPYTERLAB = "import sys; sys.modules['rfc3987_syntax'] = None; from jupyterlab.labapp import main; sys.exit(main())"
+
 
 def known_chapters():
     """The numbers of the chapters in this tree, such as ["00", "08a"]."""
@@ -120,13 +124,16 @@ def lab(args):
         return 0
     if args.port is not None:
         refuse_taken_port(args.port)
-    setup.set_up(args.extras, args.torch, args.unlocked)
+    setup.set_up(args.extras, args.torch, args.unlocked, look=False)
     page = start_page(numbers[0] if numbers else None)
     command = [
-        setup.VENV_PYTHON, "-m", "jupyterlab",
+        setup.VENV_PYTHON, "-c", JUPYTERLAB,
         f"--ServerApp.root_dir={ROOT}",
         f"--LabApp.default_url={page}",
         f"--LabApp.workspaces_dir={ROOT / '.course' / 'workspaces'}",  # not another project's tabs
+        "--LabApp.custom_css=True",  # figures in a dark theme; the setting is the one way to a folder for it that is not the user's own
+        f"--ServerApp.tornado_settings={{'static_custom_path': [{str(ROOT / 'course_utils' / 'show' / 'lab')!r}]}}",
+        f"--LabApp.extra_labextensions_path={ROOT / 'course_utils' / 'show' / 'lab'}",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
@@ -142,12 +149,10 @@ def lab(args):
     def announce(found):
         address = f"{found['url'].rstrip('/')}{page}?token={found['token']}"
         print(f"JupyterLab is at  {address}\nTo stop it, press Ctrl-C here. What it says is in {log.relative_to(ROOT)}.", flush=True)
+        setup.start_kernel(found, page.partition("/tree/")[2])
 
-    env = dict(setup.child_environment(), JUPYTER_RUNTIME_DIR=str(runtime))
-    own = setup.kernel_startup(ROOT / ".course" / "ipython")
-    if own:
-        env["IPYTHONDIR"] = str(own)
-    return setup.serve(command + args.rest, env, log, runtime, announce)
+    env = dict(setup.child_environment(), JUPYTER_RUNTIME_DIR=str(runtime), **setup.lab_files(ROOT / ".course"))
+    return setup.serve(command + args.rest, env, log, runtime, announce, lambda: setup.set_up(args.extras, args.torch, args.unlocked))
 
 
 def progress(args):
@@ -233,7 +238,12 @@ def export(args):
 def grade(args):
     """Grade a class's notebooks in a sandbox: gradebook, feedback pages, class report."""
     author_tools()
-    if not {"--unsafe", "-h", "--help"} & set(args.options):  # said here, before anything is installed
+    if {"-h", "--help"} & set(args.options):
+        from course_tools.grading.options import parser  # standard library only
+
+        parser().print_help()
+        return 0
+    if "--unsafe" not in args.options:  # said here, before anything is installed
         if not sys.platform.startswith("linux"):
             raise Problem("Grading runs submissions in a sandbox, which needs Linux; a virtual machine will do.")
         if not shutil.which("bwrap"):

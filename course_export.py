@@ -85,13 +85,16 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         name = options.name or getpass.getuser()
         target = options.file or Path(f"answers_{name.replace(' ', '_')}.zip")
+        if target.suffix.lower() != ".zip":
+            target = target.with_name(target.name + ".zip")
         done = export(target, name)
     except (ValueError, OSError, KeyError) as error:
         print(f"Nothing was written: {error}", file=sys.stderr)
         return 2
     for chapter, exercises in done.items():
         print(f"  {chapter}: {', '.join(exercises)}")
-    print(f"{sum(map(len, done.values()))} answers of {name} are in {target.resolve()}")
+    count = sum(map(len, done.values()))
+    print(f"{count} answers of {name} are in {target.resolve()}" if count > 1 else f"1 answer of {name} is in {target.resolve()}")
     return 0
 
 

@@ -190,37 +190,63 @@ def become(command, env, folder=ROOT):
     os.execve(str(command[0]), [str(part) for part in command], env)
 
 
-# What every kernel of the lab runs first: who begins in the middle of a chapter is told how to begin, and sees no traceback.
+# What every kernel of the lab runs first: who begins in the middle of a chapter, or has stopped an import half-way, is told how to go
+# on, and sees no traceback.
 STARTUP = '''"""Written by course.py lab."""
 
 import sys
 
 
 def _told(shell, kind, error, traceback, tb_offset=None):
-    if "course_utils" in sys.modules:
+    if "partially initialized module" in str(error):
+        head, text = "Restart the kernel.", ("An import was stopped half-way, and Python cannot take it up again. "
+                                             "Menu Kernel, then \u201cRestart Kernel\u201d, mends it.")
+    elif kind is NameError and "course_utils" not in sys.modules:
+        head, text = "Not yet.", ("The kernel has just started and knows nothing yet: run the cells above first, from the top. "
+                                  "Menu Run, then \u201cRun All Above Selected Cell\u201d.")
+    else:
         return shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
     from IPython.display import display
 
-    text = ("The kernel has just started and knows nothing yet: run the cells above first, from the top. "
-            "Menu Run, then \u201cRun All Above Selected Cell\u201d.")
     box = "border-left:4px solid #7a8594;padding:.5em .9em;background:var(--jp-layout-color2,rgba(128,128,128,.08))"
-    display({"text/html": f"<div style='{box}'><b>Not yet.</b> {text}</div>", "text/plain": text}, raw=True)
+    display({"text/html": f"<div style='{box}'><b>{head}</b> {text}</div>", "text/plain": text}, raw=True)
 
 
-get_ipython().set_custom_exc((NameError,), _told)
+get_ipython().set_custom_exc((NameError, AttributeError, ImportError), _told)
 '''
 
 
-def kernel_startup(folder):
-    """Write the file that kernels run first into an IPython folder of our own; returns the folder, or None where it cannot be written."""
-    target = Path(folder) / "profile_default" / "startup" / "course.py"
+# What the lab changes of JupyterLab's settings: no news (no pop-up, no request to the network); no question at every start whether it
+# must be built anew; in the list of files the names of the chapters instead of the times of their last change; and long lines of code
+# go on in the next line of a narrow window, where their end could not be seen.
+SETTINGS = {
+    "page_config": {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True},
+                    "buildAvailable": False, "buildCheck": False},
+    "default_setting_overrides": {"@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},
+                                  "@jupyterlab/notebook-extension:tracker": {"codeCellConfig": {"lineNumbers": False, "lineWrap": True}}},
+}
+
+
+def lab_files(folder):
+    """Write the settings, and the file that kernels run first, under `folder`; returns the variables that lead Jupyter to them.
+
+    None of them where nothing can be written.
+    """
+    texts = {Path("jupyter", "labconfig", name + ".json"): json.dumps(values) for name, values in SETTINGS.items()}
+    texts[Path("ipython", "profile_default", "startup", "course.py")] = STARTUP
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not target.exists() or target.read_text(encoding="utf-8") != STARTUP:
-            target.write_text(STARTUP, encoding="utf-8")
+        for name, text in texts.items():
+            target = Path(folder) / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists() or target.read_text(encoding="utf-8") != text:
+                target.write_text(text, encoding="utf-8")
     except OSError:
-        return None
-    return Path(folder)
+        return {}
+    theirs = [os.environ["JUPYTER_CONFIG_PATH"]] if os.environ.get("JUPYTER_CONFIG_PATH") else []
+    return {"IPYTHONDIR": str(Path(folder) / "ipython"), "JUPYTER_CONFIG_PATH": os.pathsep.join([str(Path(folder) / "jupyter"), *theirs])}
+
+
+LOCAL = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # what runs on this machine is behind no proxy
 
 
 def running_server(runtime):
@@ -228,7 +254,7 @@ def running_server(runtime):
     for path in sorted(Path(runtime).glob("jpserver-*.json")):
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
-            with urllib.request.urlopen(found["url"] + "api", timeout=2) as answer:
+            with LOCAL.open(found["url"] + "api", timeout=2) as answer:
                 answer.read()
             return found
         except (OSError, ValueError, KeyError):
@@ -236,18 +262,43 @@ def running_server(runtime):
     return None
 
 
-def serve(command, env, log, runtime, announce):
+def start_kernel(found, path):
+    """Let a server start the kernel of the notebook `path` while the browser loads JupyterLab, which takes over what runs."""
+    if not path:
+        return
+    body = {"path": path, "name": path.rpartition("/")[2], "type": "notebook", "kernel": {"name": "python3"}}
+    head = {"Authorization": "token " + found["token"], "Content-Type": "application/json"}
+    try:
+        with LOCAL.open(urllib.request.Request(found["url"] + "api/sessions", json.dumps(body).encode(), head), timeout=20) as answer:
+            answer.read()
+    except OSError:
+        pass  # then JupyterLab starts it, as ever
+
+
+def serve(command, env, log, runtime, announce, repair):
     """Run a Jupyter server with its many lines in the file `log`; call `announce` with what it says of itself once it answers.
 
-    Returns its exit code. One Ctrl-C stops it, wherever it was typed.
+    While it starts, the environment is looked through; where files are missing the server waits until `repair` has brought them
+    back. Returns its exit code. One Ctrl-C stops it, wherever it was typed.
     """
+    def begin():
+        with log.open("wb") as lines:
+            return subprocess.Popen([str(part) for part in command], cwd=str(ROOT), env=env, stdout=lines, stderr=subprocess.STDOUT)
+
+    def stop(number, frame):
+        child.terminate()
+        raise KeyboardInterrupt
+
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as lines:
-        child = subprocess.Popen([str(part) for part in command], cwd=str(ROOT), env=env, stdout=lines, stderr=subprocess.STDOUT)
-    signal.signal(signal.SIGTERM, lambda number, frame: child.terminate())
-    known = Path(runtime) / f"jpserver-{child.pid}.json"
-    told = False
+    child, told, stopped = begin(), False, False
+    before = signal.signal(signal.SIGTERM, stop)
     try:
+        if damaged():
+            child.kill()
+            child.wait()
+            repair()
+            child = begin()
+        known = Path(runtime) / f"jpserver-{child.pid}.json"
         while child.poll() is None:
             if not told and known.exists():
                 try:
@@ -258,14 +309,18 @@ def serve(command, env, log, runtime, announce):
                 announce(found)
             time.sleep(0.1)
     except KeyboardInterrupt:  # a terminal has told the child too; nobody else has
-        for wait, stop in ((1, lambda: child.send_signal(signal.SIGINT) if os.name != "nt" else child.terminate()), (10, child.terminate)):
+        stopped = True
+        interrupt = child.terminate if os.name == "nt" else lambda: child.send_signal(signal.SIGINT)
+        for wait, harder in ((1, interrupt), (5, child.terminate), (10, child.kill)):  # now and then it hangs when all is done
             try:
                 child.wait(timeout=wait)
                 break
             except (subprocess.TimeoutExpired, KeyboardInterrupt):
-                stop()
+                harder()
         child.wait()
-    if child.returncode and not told:
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if child.returncode and not told and not stopped:
         print("JupyterLab did not start. Its last words:", file=sys.stderr)
         print("\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]), file=sys.stderr)
     return child.returncode
@@ -428,14 +483,14 @@ def install_torch(wanted, constraints, *how):
     return build
 
 
-def set_up(extras=(), torch=None, unlocked=False):
+def set_up(extras=(), torch=None, unlocked=False, look=True):
     """Make, complete or mend `.venv`; `extras` are those of pyproject.toml, such as "dev".
 
-    What comes is what `requirements.lock` says, or, `unlocked`, the newest that the lists allow.
+    What comes is what `requirements.lock` says, or, `unlocked`, the newest that the lists allow. Without `look` nothing is mended.
     """
     constraints = [] if unlocked else ["-c", LOCK]
     if is_ready(extras, torch, unlocked):
-        broken = damaged()
+        broken = damaged() if look else {}
         if not broken:
             return
         if venv_works():
@@ -464,12 +519,6 @@ def set_up(extras=(), torch=None, unlocked=False):
     # The course itself is not installed: the environment is told where it lies. A relative path, since
     # Python reads this file in the system's encoding, and the folder may have any name.
     (site_packages() / "course.pth").write_text(os.path.relpath(str(ROOT), str(site_packages())), encoding="ascii")
-
-    # JupyterLab inside this environment asks for no news: no pop-up, no request to the network.
-    config = VENV / "etc" / "jupyter" / "labconfig"
-    config.mkdir(parents=True, exist_ok=True)
-    off = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
-    (config / "page_config.json").write_text(json.dumps(off), encoding="utf-8")
 
     stamp = {"key": fingerprint(unlocked), "extras": extras, "torch": torch or build, "packages": installed_packages()}
     STAMP.write_text(json.dumps(stamp), encoding="utf-8")

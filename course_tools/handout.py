@@ -12,7 +12,8 @@ import shutil
 from pathlib import Path
 
 FOLDERS = ("course_utils", "docs/images", "benchmarks/results")
-FILES = ("course.py", "course_setup.py", "course_export.py", "course_work.py", "conftest.py", "requirements.txt", "requirements.lock",
+FILES = ("course.py", "course_setup.py", "course_export.py", "course_work.py", "course_merge.py", "conftest.py", "requirements.txt",
+         "requirements.lock",
          "environment.yml", "pyproject.toml", "LICENSE", "LICENSE-TEXT", ".gitignore", "docs/ways_in.md")
 README_CUTS = ("## As a book", "## Teaching with it", "## Where the numbers come from", "## Taking part")
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", ".course", "work")

@@ -1,8 +1,11 @@
 """Draw the pictures of the README: the map of chapters and a real panel.
 
     python docs/pictures.py            (the panel needs Chromium and the extra [dev])
+
+Beside the map stands map.json: where each chapter's box lies (left, top, width, height in per cent), for the links of the book.
 """
 
+import json
 import shutil
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from course_utils.show.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 
+WIDE, TALL = 2.3, 1.05  # of a box
 # number, words on the box, column, row, colour
 CHAPTERS = [
     ("00", "Start here", 0, 3, GREY), ("01", "Kernel\nregression", 1, 3, BLUE), ("02", "Soft\nalignment", 2, 3, BLUE),
@@ -31,11 +35,11 @@ def draw_map() -> None:
     """The sixteen chapters; those that are not there yet are dashed."""
     ready = {path.name.split("_")[0] for path in (ROOT / "chapters").glob("*.ipynb")}
     fig, ax = sheet(15.4, 7.6, (8.8, 4.4))
-    place = {}
+    place, boxes = {}, {}
     for number, words, column, row, colour in CHAPTERS:
         x, y = 1.6 + 3.0 * column, 0.9 + 1.9 * row
         place[number] = (x, y)
-        box(ax, x, y, f"{number}  {words}", colour, 2.3, 1.05)
+        box(ax, x, y, f"{number}  {words}", colour, WIDE, TALL)
         if number not in ready:
             ax.patches[-1].set(linestyle=(0, (3, 2)), facecolor="none")
     for start, end in NEXT:
@@ -52,6 +56,12 @@ def draw_map() -> None:
     arrow(ax, (place["12a"][0], 1.84), (place["12a"][0], 1.45))
     IMAGES.mkdir(exist_ok=True)
     fig.savefig(IMAGES / "map.png", dpi=110, metadata={"Software": None})
+    inside = (ax.transData + fig.transFigure.inverted()).transform
+    for number, (x, y) in place.items():
+        (left, top), (right, bottom) = inside([(x - WIDE / 2, y + TALL / 2), (x + WIDE / 2, y - TALL / 2)])
+        boxes[number] = [round(100 * float(part), 1) for part in (left, 1 - top, right - left, top - bottom)]
+    rows = ",\n".join(f" {json.dumps(number)}: {json.dumps(box)}" for number, box in boxes.items())
+    (IMAGES / "map.json").write_text(f"{{\n{rows}\n}}\n", encoding="utf-8")
 
 
 def draw_panel() -> None:

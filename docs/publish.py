@@ -3,6 +3,7 @@
     python docs/publish.py OWNER/REPOSITORY [--branch main]
 
 Badges stand between two marks in README.md; `colab/` gets a copy of each chapter with one cell in front. Commit both.
+`python course.py book` reads the badges: a book made after this has buttons in each chapter that open it there.
 """
 
 from __future__ import annotations

@@ -19,10 +19,12 @@ from nbformat import NotebookNode
 from traitlets import Float
 
 from .errors import BuildError
+from .ledger import ROOT
 from .outputs import WIDGET, clean_outputs, machine_paths, output_problem, readable
 from .source import SOLUTION, Chapter
 
 CELL_TIMEOUT = 600.0
+RECORD = "__import__('course_tools.authoring.frames').authoring.frames.install()"  # what the book's pages need
 _CELL_LINE = re.compile(r"Cell In\[(\d+)\], line (\d+)")
 _NOT_FOR_KERNELS = ("COURSE_STRICT", "MPLBACKEND", "PYTHONWARNINGS", "PYTHONDEVMODE")
 
@@ -92,7 +94,7 @@ class PatientClient(NotebookClient):
 def kernel_environment(kind: str, root: Path) -> dict[str, str]:
     """The environment of a kernel; our own process keeps its own."""
     env = {key: value for key, value in os.environ.items() if key not in _NOT_FOR_KERNELS}
-    paths = [str(root), *filter(None, [env.get("PYTHONPATH")])]
+    paths = [str(root), *filter(None, [env.get("PYTHONPATH")]), str(ROOT)]
     env.update(
         COURSE_BUILD="1",
         COURSE_PROGRESS="off",
@@ -119,7 +121,7 @@ def execute(chapter: Chapter, kind: str, package: str, root: Path, timeout: floa
         raise_on_iopub_timeout=True,
         record_timing=False,
         shutdown_kernel="immediate",
-        extra_arguments=["--log-level=ERROR"],
+        extra_arguments=["--log-level=ERROR", *([f"--IPKernelApp.exec_lines={RECORD}"] if kind == SOLUTION else [])],
         resources={"metadata": {"path": str(folder)}},
     )
     try:

@@ -14,6 +14,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
+LIVE = "application/vnd.course.live+json"  # what a page of the book needs to move a picture; see frames.py
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_TEXT = {b"tEXt", b"iTXt", b"zTXt", b"tIME"}
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -63,7 +64,7 @@ def stable_png(encoded: str) -> str:
 
 
 def readable(output: dict[str, Any]) -> str:
-    """All text of an output, without pictures and colours."""
+    """All text of an output, without pictures and colours; the frames of a live output count with their texts."""
     if output["output_type"] == "error":
         return _ANSI.sub("", "\n".join(output.get("traceback", [])))
     if output["output_type"] == "stream":
@@ -71,6 +72,9 @@ def readable(output: dict[str, Any]) -> str:
     texts = []
     for mime, value in output.get("data", {}).items():
         if mime.startswith("image/") and mime != "image/svg+xml":
+            continue
+        if mime == LIVE:
+            texts += [item["text"] for items in value.get("frames", {}).values() for item in items if "text" in item]
             continue
         texts.append(value if isinstance(value, str) else json.dumps(value))
     return "\n".join(texts)

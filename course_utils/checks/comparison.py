@@ -43,7 +43,8 @@ class Comparison:
         return "\n\n".join([*parts, self.sentence])
 
     def _repr_html_(self) -> str:
-        columns = "".join(f"<div style='flex:1 1 24em;min-width:0'><b>{head}</b><pre style='overflow-x:auto'>{escape(code)}</pre></div>"
+        box = "<div style='flex:1 1 24em;min-width:0'><b>{}</b><pre style='overflow-x:auto' tabindex='0'>{}</pre></div>"
+        columns = "".join(box.format(head, escape(code))
                           for head, code in (("Yours", self.own), ("The course’s", self.ours)) if code)
         return f"<div style='display:flex;flex-wrap:wrap;gap:0 2em'>{columns}</div><p>{escape(self.sentence)}</p>"
 

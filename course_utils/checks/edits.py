@@ -64,7 +64,9 @@ def _of_expressions(function: ast.FunctionDef, code: str) -> Iterator[Edit]:
     for owner, field, index, node in _places(function):
         for rank, new, meaning in replacements(node, owner, field, code, own, held):
             rank = 5 if id(node) in tested and number_of(node) is not None else rank  # a test for another number is one for no case at all
-            line = getattr(node, "lineno", function.lineno)
+            line = getattr(node, "lineno", None) or getattr(owner, "lineno", None) or min(
+                (part.lineno for part in ast.walk(node if isinstance(node, ast.AST) else owner) if hasattr(part, "lineno")),
+                default=function.lineno)  # the `for … if …` of a comprehension has no line of its own
             meaning = which.get(id(node), "") + meaning if isinstance(new, (ast.Name, ast.Attribute)) else meaning
             yield Edit(rank, line, meaning, _put(owner, field, index, new))
 

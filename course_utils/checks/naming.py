@@ -42,7 +42,7 @@ def _kinds(value: Any) -> Any:
 
 
 RANDOM = "left to chance"
-RANDOM_WHY = "A random draw decides, such as a dropout that nobody asked for, a random start, or fresh random weights in every call."
+RANDOM_WHY = "A random draw decides, such as a dropout that nobody asked for, a random push, or fresh random weights in every call."
 
 
 def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observation], finding: Finding,

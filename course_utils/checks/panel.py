@@ -211,11 +211,12 @@ def _grid(name: str, tensor: torch.Tensor, first: list[int]) -> str:
             share = abs(value) / most if most and abs(value) < float("inf") else 1.0
             hue = "58,124,189" if value >= 0 else "200,85,61"
             back = f"rgba({hue},{0.08 + 0.5 * min(share, 1):.2f})" if value == value else "rgba(220,60,60,.75)"
-            cells += f"<td style='padding:1px 6px;text-align:right;background:{back}'>{value:.3g}</td>"
+            cells += f"<td style='padding:1px 6px;text-align:right;white-space:nowrap;background:{back}'>{value:.3g}</td>"
         cells += "</tr>"
     lead = f", part [{', '.join(map(str, first[: tensor.dim() - 2]))}]" if tensor.dim() > 2 else ""
     more = f"{lead}{' (cut)' if sheet.shape != cut.shape else ''}"
-    return (f"<div><div style='font-size:85%'>{name} {escape(str(tuple(tensor.shape)))}{more}</div>"
+    title = f"<div style='font-size:85%'>{name} {escape(str(tuple(tensor.shape)))}{more}</div>"
+    return (f"<div style='max-width:100%;overflow-x:auto' tabindex='0'>{title}"  # a scrolled region must be reached by the keyboard
             f"<table style='border-collapse:collapse;font:80% monospace;margin:0'>{cells}</table></div>")
 
 

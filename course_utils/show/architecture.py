@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .drawings import arrow, box, scaled_dot_product, sheet
-from .figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, panels
+from .figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, ink, panels, sns
 
 LEVELS = ("a black box", "encoder and decoder", "six layers each", "inside two layers", "inside attention")
 SOURCE, TARGET = "I have a cat", "Ich habe eine Katze"
@@ -62,36 +62,74 @@ def _layers(ax: Axes) -> None:
 
 
 def _inside(ax: Axes) -> None:
-    for x, colour, steps in ((4.0, BLUE, ("self-attention", "add & norm", "feed-forward", "add & norm")),
-                             (11.0, ORANGE, ("masked self-attention", "add & norm", "attention to the encoder", "add & norm",
-                                             "feed-forward", "add & norm"))):
-        gap = 5.6 / len(steps)
-        for i, step in enumerate(steps):
-            y = 0.6 + gap * i
-            box(ax, x, y, step, GREY if step == "add & norm" else PURPLE if step == "feed-forward" else colour, 4.8, 0.55)
-            if i:
-                arrow(ax, (x, y - gap + 0.3), (x, y - 0.3))
-    ax.text(4.0, 0.02, "one encoder layer", ha="center", color=BLUE, fontsize=9)
-    ax.text(11.0, 0.02, "one decoder layer", ha="center", color=ORANGE, fontsize=9)
+    """Both layers on one grid of heights, with their residual ways around each part and the way from the encoder."""
+    heights = (0.75, 1.62, 2.75, 3.62, 4.75, 5.62)  # each part and its norm are a pair
+    layers = ((3.6, "one encoder layer", BLUE, {0: "self-attention", 4: "feed-forward"}),
+              (11.4, "one decoder layer", ORANGE, {0: "masked self-attention", 2: "attention to the encoder", 4: "feed-forward"}))
+    for x, name, colour, parts in layers:
+        entry = 0.05
+        for i, part in parts.items():
+            ax.plot([x, x], [entry, heights[i] - 0.5], color=GREY, lw=1.2)
+            arrow(ax, (x, heights[i] - 0.5), (x, heights[i] - 0.28))
+            side = x - 2.9  # the residual leaves below the part and comes back at its norm
+            ax.plot([x, side, side], [heights[i] - 0.43, heights[i] - 0.43, heights[i + 1]], color=RED, lw=1.4)
+            arrow(ax, (side, heights[i + 1]), (x - 2.3, heights[i + 1]), RED, 1.4)
+            arrow(ax, (x, heights[i] + 0.3), (x, heights[i + 1] - 0.28))
+            box(ax, x, heights[i], part, PURPLE if part == "feed-forward" else colour, 4.4, 0.5)
+            box(ax, x, heights[i + 1], "add & norm", GREY, 4.4, 0.5)
+            entry = heights[i + 1] + 0.3
+        arrow(ax, (x, entry), (x, 6.35))
+        ax.text(x, -0.25, name, ha="center", va="center", color=ink(colour), fontsize=10)
+    ax.text(0.55, 2.75, "residual: what came in\nis added again", rotation=90, ha="right", va="center", color=ink(RED), fontsize=9)
+    ax.plot([3.6, 7.0, 7.0], [6.2, 6.2, heights[2]], color=BLUE, lw=1.4)
+    arrow(ax, (7.0, heights[2]), (9.1, heights[2]), BLUE, 1.4)
+    ax.text(6.85, 4.4, "memory: what the last\nencoder layer returns", rotation=90, ha="right", va="center", color=ink(BLUE), fontsize=9)
+    ax.set(xlim=(-0.6, 14.2), ylim=(-0.5, 6.5))
 
 
 def timeline(models: dict[str, tuple[float, str]]) -> Figure:
-    """Models on a line of years: name -> (year as a number, family: encoder, decoder or both)."""
-    colours = {"encoder": BLUE, "decoder": RED, "both": GREEN}
-    unknown = {family for _, family in models.values()} - set(colours)
+    """Models on a line of years, one strip for each family: name -> (year as a number, family: encoder, decoder or both)."""
+    strips = {"encoder": ("encoder", BLUE, "o"), "both": ("encoder\nand decoder", GREEN, "D"), "decoder": ("decoder", ORANGE, "s")}
+    unknown = {family for _, family in models.values()} - set(strips)
     if unknown:
-        raise ValueError(f"families must be among {sorted(colours)}, got {sorted(unknown)}")
-    fig, ax = panels(1, 8.4, 2.8)
-    order = sorted(models.items(), key=lambda item: item[1][0])
-    for i, (name, (year, family)) in enumerate(order):
-        height = (1, -1, 2, -2, 3, -3)[i % 6]
-        ax.plot([year, year], [0, height], color=colours[family], lw=1)
-        ax.text(year, height + (0.35 if height > 0 else -0.35), name, ha="center", va="center", fontsize=8, color=colours[family])
-    ax.axhline(0, color=GREY, lw=1)
-    first, last = int(order[0][1][0]), int(order[-1][1][0]) + 1
-    ax.set(ylim=(-4, 4.2), yticks=[], xticks=range(first, last + 1), xlabel="start of each year; first paper or report")
-    ax.grid(False)
-    for i, (family, colour) in enumerate(colours.items()):
-        ax.text(0.01, 0.95 - 0.09 * i, {"both": "encoder and decoder"}.get(family, f"{family} only"), transform=ax.transAxes, fontsize=8,
-                color=colour)
+        raise ValueError(f"families must be among {sorted(strips)}, got {sorted(unknown)}")
+    fig, ax = panels(1, 8.0, 3.6)
+    first, last = int(min(year for year, _ in models.values())), int(max(year for year, _ in models.values())) + 1
+    for strip, (family, (title, colour, mark)) in enumerate(strips.items()):
+        middle, free = -3.2 * strip, [-1.0] * 3  # free: from which year on a height has room for another name
+        ax.axhspan(middle - 1.5, middle + 1.5, color=colour + "12", lw=0)
+        ax.text(first - 0.12, middle, title, ha="right", va="center", fontsize=10, color=ink(colour))
+        for name, (year, kind) in sorted(models.items(), key=lambda item: item[1][0]):
+            if kind == family:
+                level = min(range(3), key=lambda i: (free[i] > year, i))
+                free[level] = year + 0.12 + 0.075 * len(name)
+                ax.plot(year, middle + 0.9 - 0.9 * level, mark, color=ink(colour), markersize=6)
+                ax.text(year + 0.06, middle + 0.9 - 0.9 * level, name, va="center", fontsize=9)
+    ax.set(ylim=(-7.9, 1.5), yticks=[], xticks=range(first, last + 1), xlim=(first, max(last, *free)),
+           xlabel="start of each year; first paper or report", title="who came when, and with which half")
+    ax.grid(axis="y", visible=False)
+    sns.despine(ax=ax, left=True)
+    return fig
+
+
+def fine_tuning() -> Figure:
+    """BERT's two lives: one body is pre-trained, and a copy of it goes into every task. Source: Devlin et al. 2018, figures 1 and 4."""
+    fig, ax = sheet(17.6, 5.4, (8.6, 2.75))
+    rows = (("pre-training", "[CLS] A with [MASK] [SEP] B [SEP]", "two heads", "hidden words; next or not", RED),
+            ("1 or 2 texts", "[CLS] A [SEP] B [SEP]", "linear layer on [CLS]", "one label", ORANGE),
+            ("names", "[CLS] A [SEP]", "linear layer on each token", "B-PER I-PER O B-LOC", ORANGE),
+            ("answers", "[CLS] question [SEP] passage [SEP]", "two vectors, S and E", "start and end", ORANGE))
+    for (task, given, head, output, colour), y in zip(rows, (4.3, 2.5, 1.5, 0.5), strict=True):
+        ax.text(0, y, task, va="center", fontsize=9.5, weight="bold")
+        box(ax, 4.75, y, given, GREY, 4.7, 0.66)
+        box(ax, 11.6, y, head, colour, 3.5, 0.66)
+        ax.text(13.75, y, output, va="center", fontsize=9)
+        for start, end in ((7.12, 7.42), (9.4, 9.8), (13.4, 13.7)):
+            arrow(ax, (start, y), (end, y))
+    box(ax, 8.4, 4.3, "12 blocks", BLUE, 1.9, 0.66)
+    box(ax, 8.4, 1.5, "the same\n12 blocks,\ntrained on", BLUE, 1.9, 2.66)
+    arrow(ax, (8.4, 3.93), (8.4, 2.88), BLUE, 2.5)
+    ax.text(8.6, 3.4, "the weights are copied", va="center", fontsize=9, color=ink(BLUE))
+    for x, name in ((4.75, "input, with segments and positions"), (8.4, "body"), (11.6, "on top: new for each task")):
+        ax.text(x, 5.05, name, ha="center", va="center", fontsize=9, color=ink(GREY))
     return fig

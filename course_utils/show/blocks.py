@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .drawings import arrow, box
-from .figures import BLUE, GREEN, GREY, ORANGE, RED, plt
+from .figures import BLUE, GREEN, GREY, ORANGE, RED, ink, plt
 
 PLACES = {"post": "post:  Norm(x + F(x))", "pre": "pre:  x + F(Norm(x))", "sandwich": "sandwich:  x + Norm(F(Norm(x)))"}
 SLABS = {"batch norm": (None, None, 2), "layer norm": (0, 1, None), "instance norm": (0, None, 2), "group norm": (0, None, slice(2, 4))}
@@ -37,7 +37,7 @@ def block(ax: Axes, place: str) -> None:
         ax.plot([branch, branch], [heights[-1] + 0.31, top], color=GREY, lw=1.2)
         arrow(ax, (branch, top), (stream + 0.24, top))
         ax.plot([stream, stream], [bottom - (0.35 if bottom == 0 else 0.3), top - 0.2], color=RED, lw=2)
-        ax.text(stream, top, "+", ha="center", va="center", fontsize=13, color=RED)
+        ax.text(stream, top, "+", ha="center", va="center", fontsize=13, color=ink(RED))
         after = bottom + 4.3
         if place == "post":
             ax.plot([stream, stream], [top + 0.2, top + 0.27], color=RED, lw=2)
@@ -60,9 +60,9 @@ def norm_cubes() -> Figure:
                 ends = [[c * n for c, n in zip((*corner[:axis], step, *corner[axis + 1:]), chosen.shape, strict=True)] for step in (0, 1)]
                 ax.plot(*zip(*ends, strict=True), color=GREY, lw=0.8)
         ax.set_title(name, fontsize=10, y=1.04)
-        ax.set_xlabel("batch", fontsize=8, labelpad=-12)
-        ax.set_ylabel("token", fontsize=8, labelpad=-12)
-        ax.set_zlabel("feature", fontsize=8, labelpad=-12)
+        ax.set_xlabel("batch", fontsize=9, labelpad=-12)
+        ax.set_ylabel("token", fontsize=9, labelpad=-12)
+        ax.set_zlabel("feature", fontsize=9, labelpad=-12)
         ax.set(xticks=range(4), yticks=range(5), zticks=range(7), xticklabels=[], yticklabels=[], zticklabels=[], box_aspect=(3, 4, 6),
                xlim=(0, 3), ylim=(0, 4), zlim=(0, 6))
         ax.view_init(elev=22, azim=-50)

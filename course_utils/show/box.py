@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .widgets import starts
+
 
 def reply(answer: Callable[..., str], text: str, **settings: Any) -> str:
     """What the box shows: the answer, or the sentence of a ValueError behind a cross."""
@@ -23,11 +25,11 @@ def type_and_see(answer: Callable[..., str], text: str, label: str = "text", **c
     import ipywidgets
     from IPython.display import display
 
-    choices = {name: values if isinstance(values, tuple) else (values[0], values) for name, values in choices.items()}
+    choices = starts(choices)
     first = {name: start for name, (start, _) in choices.items()}
     print(f"{label}: {text}\n{reply(answer, text, **first)}")
     field = ipywidgets.Text(value=text, description=label, layout={"width": "44em"}, style={"description_width": "initial"})
-    sliders = {name: ipywidgets.SelectionSlider(options=list(values), value=start, description=name.replace("_", " "),
+    sliders = {name: ipywidgets.SelectionSlider(options=values, value=start, description=name.replace("_", " "),
                                                 continuous_update=False) for name, (start, values) in choices.items()}
     shown = ipywidgets.HTML()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from .drawings import arrow, box
-from .figures import BLUE, GREEN, GREY, ORANGE, RED, panels
+from .figures import BLUE, GREEN, GREY, ORANGE, RED, ink, panels
 
 
 def three_decoders() -> Figure:
@@ -18,8 +18,8 @@ def three_decoders() -> Figure:
         for i in range(3):
             box(ax, 1.2 + 1.3 * i, 0.9, f"$h_{i + 1}$", BLUE, 0.9, 0.8)
             box(ax, 4.2 + 1.3 * i, 5.2, f"$s_{i + 1}$", ORANGE, 0.9, 0.8)
-            ax.text(1.2 + 1.3 * i, 0.02, f"$x_{i + 1}$", ha="center", color=GREY, fontsize=9)
-            ax.text(4.2 + 1.3 * i, 6.0, f"$y_{i + 1}$", ha="center", color=GREY, fontsize=9)
+            ax.text(1.2 + 1.3 * i, 0.02, f"$x_{i + 1}$", ha="center", color=ink(GREY), fontsize=9)
+            ax.text(4.2 + 1.3 * i, 6.0, f"$y_{i + 1}$", ha="center", color=ink(GREY), fontsize=9)
             if i:
                 arrow(ax, (0.35 + 1.3 * i, 0.9), (0.73 + 1.3 * i, 0.9))
                 arrow(ax, (3.35 + 1.3 * i, 5.2), (3.73 + 1.3 * i, 5.2))

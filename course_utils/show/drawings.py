@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from .figures import BLUE, GREEN, GREY, ORANGE, RED, panels
+from .figures import BLUE, GREEN, GREY, ORANGE, RED, ink, panels
 
 
 def box(ax: Axes, x: float, y: float, text: str, colour: str = BLUE, width: float = 1.5, height: float = 0.62) -> None:
@@ -41,12 +41,12 @@ def lookup(weights: list[float], keys: list[str], values: list[str], query: str,
         y = len(keys) - 1 - i + 0.6
         arrow(ax, (1.95, middle), (3.0, y), ORANGE, 0.6 + 3 * weight)
         box(ax, 3.9, y, key, BLUE, 1.7)
-        ax.text(5.35, y, f"× {weight:.2f}", ha="center", va="center", fontsize=9, color=RED)
+        ax.text(5.35, y, f"× {weight:.2f}", ha="center", va="center", fontsize=9, color=ink(RED))
         box(ax, 6.8, y, value, GREEN, 1.8)
         arrow(ax, (7.75, y), (8.95, middle), GREEN, 0.6 + 3 * weight)
     box(ax, 9.95, middle, answer, RED, 1.9, 0.3 + 0.36 * (answer.count("\n") + 1))
     for x, name in ((1.0, "query"), (3.9, "keys"), (5.35, "weights"), (6.8, "values"), (9.95, "answer")):
-        ax.text(x, len(keys) + 0.45, name, ha="center", color=GREY, fontsize=9)
+        ax.text(x, len(keys) + 0.45, name, ha="center", color=ink(GREY), fontsize=9)
     return fig
 
 
@@ -63,7 +63,7 @@ def scaled_dot_product() -> Figure:
     for start, end in (((2.1, 3.4), (3.3, 3.0)), ((2.1, 2.2), (3.3, 2.6)), ((5.1, 2.8), (5.75, 2.8)), ((7.25, 2.8), (7.8, 2.8)),
                        ((9.0, 2.8), (9.55, 2.8)), ((10.4, 2.25), (10.4, 1.25)), ((2.1, 0.7), (9.5, 0.7))):
         arrow(ax, start, end)
-    ax.text(10.75, 1.75, "weights A (n, m)", fontsize=9, color=RED, va="center")
+    ax.text(10.75, 1.75, "weights A (n, m)", fontsize=9, color=ink(RED), va="center")
     return fig
 
 
@@ -82,8 +82,8 @@ def multi_head(heads: int = 3) -> Figure:
         for start, end in (((1.95, middle), (2.9, y)), ((5.3, y), (6.4, y)), ((8.4, y), (9.4, middle))):
             arrow(ax, start, end, colour)
         if last and heads > 1:
-            ax.text(4.1, y + 0.72, "⋮", ha="center", va="center", fontsize=11, color=GREY)
-            ax.text(7.4, y + 0.72, "⋮", ha="center", va="center", fontsize=11, color=GREY)
+            ax.text(4.1, y + 0.72, "⋮", ha="center", va="center", fontsize=11, color=ink(GREY))
+            ax.text(7.4, y + 0.72, "⋮", ha="center", va="center", fontsize=11, color=ink(GREY))
     box(ax, 10.3, middle, "Concat\n(n, h·d_v)", GREY, 1.7, 0.95)
     box(ax, 13.2, middle, "× $W^O$\n(n, d)", RED, 1.5, 0.95)
     arrow(ax, (11.2, middle), (12.4, middle))

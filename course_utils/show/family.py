@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 
 from ..models.zoo.counts import PUBLISHED
 from ..paths import ROOT
-from .figures import BLUE, GREEN, GREY, ORANGE, panels, picture
+from .figures import BLUE, GREEN, GREY, ORANGE, ink, picture, plt
 
 RESULTS = ROOT / "benchmarks/results"
-BRANCHES = {"not a Transformer": GREY, "encoder": BLUE, "encoder–decoder": GREEN, "decoder": ORANGE}
+BRANCHES = {"not a Transformer": ink(GREY), "encoder": ink(BLUE), "encoder–decoder": ink(GREEN), "decoder": ink(ORANGE)}
+MARKS = {"not a Transformer": "^", "encoder": "o", "encoder–decoder": "D", "decoder": "s"}
 
 
 class Member(NamedTuple):
-    """A row of family.json: year and month, branch, whom it changed, its sizes in ``PUBLISHED``, its chapter, where it is drawn."""
+    """A row of family.json: year and month, branch, whom it changed, its sizes in ``PUBLISHED``, its chapter, its column in the drawing."""
 
     name: str
     date: str
@@ -27,7 +28,7 @@ class Member(NamedTuple):
     change: str
     sizes: list[str]
     chapter: str
-    lane: float
+    lane: int
 
 
 MEMBERS = tuple(Member(**row) for row in json.loads(Path(__file__).with_name("family.json").read_text("utf-8")))
@@ -49,37 +50,46 @@ def family_tree() -> Any:
     """Draw the tree as a picture, then show it to click through; the widget is returned."""
     from IPython.display import display
 
-    picture(_drawn(), "family tree from 2017 to 2021, one row for each member: encoders on the left, encoder–decoders in the middle, "
-                      "decoders on the right, each with the one thing it changed; ELMo stands apart, for it is no Transformer")
+    picture(_drawn(), "family tree from 2017 to 2021, one row for each member with the one thing it changed: encoders in the columns on "
+                      "the left, encoder–decoders in the middle, decoders on the right; ELMo stands apart, because it is no Transformer")
     measured, rows = records(), []
     for place, m in enumerate(MEMBERS):
         sizes = ", ".join(f"{size} {PUBLISHED[size][0]:,}" for size in m.sizes)
-        rows.append({**m._asdict(), "row": place, "colour": BRANCHES[m.branch], "sizes": sizes,
+        rows.append({**m._asdict(), "row": place, "path": route(m), "colour": BRANCHES[m.branch], "sizes": sizes,
                      "measured": outcome(measured[m.name]) if m.name in measured else ""})
     widget = _widget_class()(members=rows, selected="BERT")
+    widget.add_class("course-live")
     display(widget)
     return widget
 
 
+def route(member: Member) -> list[tuple[int, int]]:
+    """The way from its parent, as corners (column, row): down the parent's column, along the member's own row; or none."""
+    row = MEMBERS.index(member)
+    above = next(((m.lane, i) for i, m in enumerate(MEMBERS) if m.name == member.parent), None)
+    return [above, (above[0], row), (member.lane, row)] if above else []
+
+
 def _drawn() -> Any:
-    fig, ax = panels(1, 9.6, 7.4)
-    rows = {m.name: row for row, m in enumerate(MEMBERS)}
-    place = {m.name: (m.lane * 1.45 + 0.5 * (m.lane > 2.5), rows[m.name]) for m in MEMBERS}
-    for m in MEMBERS:
-        x, y = place[m.name]
-        if m.parent:
-            from_x, from_y = place[m.parent]
-            ax.annotate("", (x, y - 0.38), (from_x, from_y + 0.38), zorder=1,
-                        arrowprops={"arrowstyle": "-|>", "color": BRANCHES[m.branch], "lw": 1.0, "alpha": 0.55,
-                                    "connectionstyle": "arc3,rad=0.12" if x != from_x else "arc3,rad=0.25"})
-        ax.text(x, y, m.name, ha="center", va="center", fontsize=10, zorder=3, color="black",
-                bbox={"boxstyle": "round,pad=0.22", "facecolor": "white", "edgecolor": BRANCHES[m.branch], "linewidth": 1.6})
-        ax.text(-1.0, y, m.date, ha="right", va="center", fontsize=9, color=GREY)
-        ax.text(7.25, y, m.change, ha="left", va="center", fontsize=9.5)
-    for x, name in ((1.45, "encoder"), (4.85, "encoder–decoder"), (6.3, "decoder")):
-        ax.text(x, -1.1, name.replace("–", "–\n"), ha="center", va="center", fontsize=10.5, weight="bold", color=BRANCHES[name])
-    ax.set(xlim=(-2.0, 12.2), ylim=(len(MEMBERS) - 0.4, -1.8))
+    """One row for each member: its date, its place in the tree, its name, its change. Positions in inches."""
+    step, high, left, names = 0.27, 0.265, 0.8, 2.95
+    fig = plt.figure(figsize=(7.5, high * len(MEMBERS) + 0.75))
+    ax = fig.add_axes((0, 0, 1, 1), xlim=(0, 7.5), ylim=(high * (len(MEMBERS) - 0.4), -0.65))
     ax.axis("off")
+    for m in MEMBERS:
+        row, colour = MEMBERS.index(m), BRANCHES[m.branch]
+        if row % 2 == 0:
+            ax.axhspan(high * (row - 0.5), high * (row + 0.5), color="#f1f3f5", lw=0, zorder=0)
+        corners = [(left + step * lane, high * place) for lane, place in route(m)]
+        if corners:
+            ax.plot(*zip(*corners, strict=True), color=colour, lw=1.5, zorder=1, solid_joinstyle="round")
+        ax.plot(left + step * m.lane, high * row, MARKS[m.branch], color=colour, markersize=8, markeredgecolor="white", zorder=2)
+        ax.text(0.08, high * row, m.date, va="center", fontsize=9, color=ink(GREY))
+        ax.text(names, high * row, m.name, va="center", fontsize=10, weight="bold", color=ink(colour))
+        ax.text(names + 1.03, high * row, m.change, va="center", fontsize=9)
+    for lane, name in ((1.5, "encoder"), (4.2, "encoder–\ndecoder"), (6.8, "decoder")):
+        ax.text(left + step * lane, -0.24, name, ha="center", va="bottom", fontsize=9, weight="bold", linespacing=1.0,
+                color=BRANCHES[name.replace("\n", "")])
     return fig
 
 

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .drawings import arrow, box
-from .figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, panels
+from .figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, ink, panels
 
 
 def two_stacks(ax: Axes, layers: int = 3) -> None:
@@ -14,8 +14,8 @@ def two_stacks(ax: Axes, layers: int = 3) -> None:
     ax.set(xlim=(-0.3, 10.3), ylim=(-0.6, layers + 2.2), title="two stacks")
     ax.axis("off")
     for x, name, colour, low, high in ((2.0, "encoder", BLUE, "source", "memory"), (8.0, "decoder", ORANGE, "target so far", "scores")):
-        ax.text(x, 0.0, low, ha="center", va="center", fontsize=9, color=GREY)
-        ax.text(x, layers + 1.75, high, ha="center", va="center", fontsize=9, color=RED if x < 5 else GREY)
+        ax.text(x, 0.0, low, ha="center", va="center", fontsize=9, color=ink(GREY))
+        ax.text(x, layers + 1.75, high, ha="center", va="center", fontsize=9, color=ink(RED) if x < 5 else GREY)
         for i in range(layers):
             box(ax, x, i + 1.0, f"{name} block {i + 1}", colour, 3.4, 0.6)
             arrow(ax, (x, i + 0.3), (x, i + 0.66), GREY)
@@ -34,14 +34,14 @@ def decoder_inside(ax: Axes) -> None:
     ax.axis("off")
     steps = (("masked self-attention", ORANGE), ("add & norm", GREY), ("cross-attention", RED), ("add & norm", GREY),
              ("feed-forward", PURPLE), ("add & norm", GREY))
-    ax.text(2.4, -0.35, "target so far, or the block below", ha="center", fontsize=8, color=GREY)
+    ax.text(2.4, -0.35, "target so far, or the block below", ha="center", fontsize=9, color=ink(GREY))
     for i, (name, colour) in enumerate(steps):
         box(ax, 2.4, 0.6 + i, name, colour, 4.2, 0.6)
         arrow(ax, (2.4, i - 0.08), (2.4, i + 0.26), GREY)
     arrow(ax, (2.4, 5.92), (2.4, 6.35), GREY)
-    ax.text(4.7, 2.1, "queries: from here", fontsize=8, color=GREEN, va="center")
+    ax.text(4.7, 2.1, "queries: from here", fontsize=9, color=ink(GREEN), va="center")
     arrow(ax, (4.65, 2.1), (2.5, 2.1), GREEN)
-    ax.text(6.2, 2.6, "memory:\nkeys and values", fontsize=8, color=RED, va="center")
+    ax.text(6.2, 2.6, "memory:\nkeys and values", fontsize=9, color=ink(RED), va="center")
     arrow(ax, (6.1, 2.6), (4.55, 2.6), RED)
 
 

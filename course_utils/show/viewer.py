@@ -48,7 +48,7 @@ def as_layers(weights: Any) -> np.ndarray:
 
 
 def attention_viewer(tokens: Sequence[str], weights: Any, key_tokens: Sequence[str] | None = None, *, queries: Any = None,
-                     keys: Any = None, layer: int = 0, head: int = 0, alt: str | None = None) -> Any:
+                     keys: Any = None, layer: int = 0, head: int = 0, alt: str | None = None, title: str = "") -> Any:
     """Draw one head as a picture, then show all of them in a widget, which is returned.
 
     ``tokens`` and ``key_tokens`` (None: the same) name rows and columns; ``weights`` as in :func:`as_layers`. With ``queries`` and
@@ -65,7 +65,8 @@ def attention_viewer(tokens: Sequence[str], weights: Any, key_tokens: Sequence[s
     rows, columns = ([str(token) for token in part] for part in (tokens, key_tokens))
 
     fig, ax = panels(1, min(9.0, 2.6 + 0.34 * m), min(8.0, 1.6 + 0.26 * n))
-    heatmap(found[layer, head], ax, rows, columns, title=f"layer {layer}, head {head}" if layers * heads > 1 else "")
+    heatmap(found[layer, head], ax, rows, columns, title=title or (f"layer {layer}, head {head}" if layers * heads > 1 else ""),
+            most=1.0 if found.max() > 0.5 else None)
     picture(fig, alt or f"attention weights of layer {layer}, head {head}: {n} queries, {m} keys")
     widget = _widget_class()(query_tokens=rows, key_tokens=columns, shape=[layers, heads, n, m], layer=layer, head=head, width=width,
                              weights=np.rint(65535 * found.clip(0, 1)).astype("<u2").tobytes(), vectors=vectors)

@@ -6,7 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 # The pictures that stand in front of a live one in the outputs of its cell.
-HIDE = "<style>.jp-OutputArea-child:has(img):has(~ .jp-OutputArea-child .course-live) {display: none}</style>"
+HIDE = "<style>.jp-OutputArea-child:has(~ .jp-OutputArea-child .course-live) {display: none}</style>"
+
+
+def starts(choices: dict[str, Any]) -> dict[str, tuple[Any, list[Any]]]:
+    """Each choice as ``(start, values)``; a list alone starts with its first value."""
+    pairs = {name: c if isinstance(c, tuple) and isinstance(c[1], (list, range)) else (c[0], c) for name, c in choices.items()}
+    return {name: (first, list(values)) for name, (first, values) in pairs.items()}
 
 
 def explore(draw: Callable[..., None], **choices: Sequence[Any]) -> None:
@@ -18,14 +24,11 @@ def explore(draw: Callable[..., None], **choices: Sequence[Any]) -> None:
     import ipywidgets
     from IPython.display import display
 
-    sliders, start = {}, {}
-    for name, values in choices.items():
-        first, options = values if isinstance(values, tuple) and isinstance(values[1], (list, range)) else (values[0], values)
-        start[name] = first
-        sliders[name] = ipywidgets.SelectionSlider(
-            options=list(options), value=first, description=name.replace("_", " "), continuous_update=False,
-            style={"description_width": "initial"}, layout={"width": "26em"})
-    draw(**start)
+    choices = starts(choices)
+    sliders = {name: ipywidgets.SelectionSlider(
+        options=values, value=first, description=name.replace("_", " "), continuous_update=False,
+        style={"description_width": "initial"}, layout={"width": "26em"}) for name, (first, values) in choices.items()}
+    draw(**{name: first for name, (first, _) in choices.items()})
     live = ipywidgets.HTML(HIDE)  # drawn only where widgets live
     live.add_class("course-live")
     display(live)

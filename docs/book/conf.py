@@ -7,6 +7,7 @@ language = "en"
 
 extensions = ["myst_nb", "sphinx-mathjax-offline"]  # the second brings MathJax itself: no formula needs the network
 nb_execution_mode = "off"  # the notebooks were executed when they were built
+nb_code_prompt_show, nb_code_prompt_hide = "Show the code", "Hide the code"  # of a cell whose input is folded
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["misc.highlighting_failure"]
@@ -16,7 +17,7 @@ html_title = project
 html_static_path = ["static"]
 html_extra_path = ["extra"]  # copied as it is: the notebooks to download
 html_css_files = ["book.css"]
-html_js_files = [("book.js", {"defer": "defer"})]
+html_js_files = [(name, {"defer": "defer"}) for name in ("book.js", "live.js")]  # in this order: the second works on what the first made
 html_favicon = "static/favicon.ico"
 html_copy_source = False
 html_show_sourcelink = False

@@ -12,7 +12,7 @@ import pytest
 
 from course_tools.authoring.book.__main__ import MARK, main, refuse_foreign_folder
 from course_tools.authoring.book.indexes import read_claims, read_index
-from course_tools.authoring.book.pages import exercises, headings, read_pages, stage_answers, stage_chapter
+from course_tools.authoring.book.pages import exercises, headings, read_pages, references, stage_answers, stage_chapter
 from course_tools.authoring.book.pdf import contents_page, find_browser, is_empty, print_site, sections_of, stamps_page
 from course_tools.authoring.book.verify import problems
 from course_tools.authoring.errors import AuthoringError
@@ -49,7 +49,7 @@ def test_every_claim_has_a_place(pages):
 
 def test_a_staged_chapter_has_labels_pictures_with_alt_text_and_ways_to_the_answers(pages, tmp_path):
     page = next(page for page in pages if page.number == "03")
-    stage_chapter(page, ROOT, tmp_path)
+    stage_chapter(page, ROOT, tmp_path, references(pages))
     staged = nbformat.read(tmp_path / "chapters" / f"{page.stem}.ipynb", as_version=4)
     text = "\n".join(cell.source for cell in staged.cells if cell.cell_type == "markdown")
     for section in page.sections:
@@ -73,7 +73,7 @@ def test_panels_and_progress_do_not_stand_in_the_book(pages, tmp_path):
             cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": "<p>1 of 111 exercises, 4 of 437 points.</p>"})]
     (tmp_path / "chapters").mkdir()
     nbformat.write(notebook, tmp_path / "chapters" / f"{page.stem}.ipynb")
-    stage_chapter(page, tmp_path, tmp_path / "out")
+    stage_chapter(page, tmp_path, tmp_path / "out", references(pages))
     before, staged = str(notebook), nbformat.read(tmp_path / "out" / "chapters" / f"{page.stem}.ipynb", as_version=4)
     for words in ("not attempted (0 of", "of 111 exercises"):
         assert words in before and words not in str(staged)
@@ -89,7 +89,7 @@ def test_links_between_chapters_lead_to_pages_and_the_notebook_is_there_to_downl
     notebook.cells.append(nbformat.v4.new_markdown_cell(ways))
     (tmp_path / "chapters").mkdir()
     nbformat.write(notebook, tmp_path / "chapters" / path.name)
-    stage_chapter(page, tmp_path, tmp_path / "out")
+    stage_chapter(page, tmp_path, tmp_path / "out", references(pages))
     staged = nbformat.read(tmp_path / "out" / "chapters" / path.name, as_version=4)
     assert staged.cells[-1].source == ('<a href="04_multi_head_attention.html">← 04 · Heads</a> | '
                                        '<a href="00_start_here.html#map">map of the course</a>')
@@ -113,7 +113,7 @@ def test_a_chapter_that_no_longer_belongs_to_its_text_is_refused(pages, tmp_path
     notebook.cells.append(nbformat.v4.new_markdown_cell("## One more"))
     nbformat.write(notebook, tmp_path / "chapters" / f"{page.stem}.ipynb")
     with pytest.raises(AuthoringError, match="headings.*build it again"):
-        stage_chapter(page, tmp_path, tmp_path / "out")
+        stage_chapter(page, tmp_path, tmp_path / "out", references(pages))
 
 
 @pytest.mark.parametrize("line, said", [
@@ -304,6 +304,8 @@ def test_pages_are_printed_and_bound(site, pages, tmp_path):
     for item in [reader.outline[2], *inner]:  # the contents give the sheet on which the heading stands
         at = reader.get_destination_page_number(item)
         assert f"{item.title} {at + 1}" in texts[1] and item.title in " ".join(texts[at].split())
+    ways = [note.get_object() for note in reader.pages[1]["/Annots"]]  # of the contents: each line leads to its sheet
+    assert len(ways) >= len(inner) and all(way["/Dest"][0] in [sheet.indirect_reference for sheet in reader.pages] for way in ways)
     links = [note.get_object() for sheet in reader.pages for note in sheet.get("/Annots", [])]
     assert links and not [link for link in links if str(link.get("/A", {}).get("/URI", "")).startswith("file:")]
 
@@ -325,7 +327,7 @@ def test_sections_keep_their_words_where_the_browser_repeats_a_line(tmp_path):
 
 def test_the_contents_and_the_stamps_say_heads_and_numbers():
     contents = contents_page([(1, "One & two", 3), (2, "1 Part", 4)])
-    assert "<span>One &amp; two</span><i></i><span>3</span>" in contents and 'class="second"><span>1 Part' in contents
+    assert 'sheet/3"><span>One &amp; two</span><i></i><span>3</span></a>' in contents and 'class="second"><a' in contents
     stamps = stamps_page(["Cover", "Contents", "a < b"])
     assert stamps.count('class="sheet"') == 3 and "Cover" not in stamps and "<span>a &lt; b</span><b>3</b>" in stamps
 

@@ -92,13 +92,14 @@ def test_the_command(chapters, tmp_path, monkeypatch, capsys):
     assert handing_in.main(["--name", "Ada L"]) == 0
     said = capsys.readouterr().out
     assert "01_kernel_regression: 01.1" in said
-    assert "1 answers of Ada L" in said
+    assert "1 answer of Ada L is in" in said
     assert (tmp_path / "answers_Ada_L.zip").exists()
+    assert handing_in.main(["my answers", "--name", "Ada L"]) == 0 and (tmp_path / "my answers.zip").exists()
 
 
 def test_python_alone_is_enough(tmp_path):
     """A learner hands in with the system's Python, which has no library of ours."""
-    for name in ("course.py", "course_setup.py", "course_export.py", "course_work.py", "pyproject.toml"):
+    for name in ("course.py", "course_setup.py", "course_export.py", "course_work.py", "course_merge.py", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
     (tmp_path / "chapters").mkdir()
     path = shutil.copy(ROOT / "chapters" / "03_self_attention.ipynb", tmp_path / "chapters")

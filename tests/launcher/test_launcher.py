@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 import urllib.request
@@ -23,7 +24,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("course.py", "course_setup.py", "course_export.py", "course_work.py", "conftest.py", "requirements.txt",
+COPIED = ("course.py", "course_setup.py", "course_export.py", "course_work.py", "course_merge.py", "conftest.py", "requirements.txt",
           "requirements.lock", "pyproject.toml",
           ".gitignore")
 FULL = pytest.mark.skipif(not os.environ.get("COURSE_FULL"), reason="slow: only with --full")
@@ -167,7 +168,7 @@ def test_old_python_is_told(course, version, monkeypatch, capsys):
     assert "Python 3.11 or newer is needed, this is {}.{}.".format(*version) in said
 
 
-@pytest.mark.parametrize("name", ["course.py", "course_setup.py", "course_export.py", "course_work.py"])
+@pytest.mark.parametrize("name", ["course.py", "course_setup.py", "course_export.py", "course_work.py", "course_merge.py"])
 def test_launcher_is_readable_by_old_pythons_and_needs_only_the_standard_library(name):
     tree = ast.parse((ROOT / name).read_text("utf-8"), feature_version=(3, 6))
     functions = {id(node) for function in ast.walk(tree) if isinstance(function, ast.FunctionDef) for node in ast.walk(function)}
@@ -177,7 +178,7 @@ def test_launcher_is_readable_by_old_pythons_and_needs_only_the_standard_library
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module]
             imported |= {name.split(".")[0] for name in names}
             at_once |= {name.split(".")[0] for name in names} if id(node) not in functions else set()
-    assert imported <= sys.stdlib_module_names | {"course_setup", "course_export", "course_work", "course_tools"}
+    assert imported <= sys.stdlib_module_names | {"course_setup", "course_export", "course_work", "course_merge", "course_tools"}
     assert not {"tomllib", "course_tools"} & at_once
 
 
@@ -530,10 +531,10 @@ def test_taken_port(course, started, capsys):
 def test_lab_opens_the_first_chapter_quietly(course, started):
     assert course.main(["lab", "--no-browser", "--port", "18765", "--", "--debug"]) == 0
     (command,) = started
-    assert command[1:3] == ["-m", "jupyterlab"]
+    assert command[1] == "-c" and "jupyterlab.labapp import main" in command[2]
     assert "--LabApp.default_url=/lab/tree/work/00_start_here.ipynb" in command
     assert command[-1]["JUPYTER_RUNTIME_DIR"] == str(course.ROOT / ".course" / "runtime")
-    assert {"--no-browser", "--ServerApp.port=18765", "--LabApp.news_url=None"} <= set(command[:-1])
+    assert {"--no-browser", "--ServerApp.port=18765", "--LabApp.news_url=None", "--LabApp.custom_css=True"} <= set(command[:-1])
     assert command[-2] == "--debug"
 
 
@@ -562,26 +563,97 @@ def test_a_server_says_where_it_is_and_its_lines_go_to_a_file(setup, tmp_path, c
     code = ("import json, os, sys, time; print('one of many lines'); sys.stdout.flush()\n"
             "open(os.path.join(sys.argv[1], f'jpserver-{os.getpid()}.json'), 'w').write(json.dumps({'url': 'u'}))\n"
             "time.sleep(1); sys.exit(3)")
-    assert setup.serve([sys.executable, "-c", code, runtime], dict(os.environ), log, runtime, heard.append) == 3
+    assert setup.serve([sys.executable, "-c", code, runtime], dict(os.environ), log, runtime, heard.append, print) == 3
     assert heard == [{"url": "u"}] and log.read_text().strip() == "one of many lines" and not capsys.readouterr().out
-    assert setup.serve([sys.executable, "-c", "import sys; sys.exit('no room')"], dict(os.environ), log, runtime, heard.append) == 1
+    assert setup.serve([sys.executable, "-c", "import sys; sys.exit('no room')"], dict(os.environ), log, runtime, heard.append, print) == 1
     assert "JupyterLab did not start" in (said := capsys.readouterr().err) and "no room" in said
     assert setup.running_server(runtime) is None
 
 
+def test_a_damaged_environment_is_mended_while_the_server_starts(setup, tmp_path, monkeypatch):
+    """The look through the environment costs no time of its own; a server of a damaged one is started again."""
+    log, repaired, begun = tmp_path / "lab.log", tmp_path / "repaired", tmp_path / "begun"
+    code = (f"import os, sys, time; open({str(begun)!r}, 'a').write('.')\n"
+            f"if not os.path.exists({str(repaired)!r}): time.sleep(60)\nsys.exit(3)")
+
+    def damaged():
+        while not begun.exists():
+            time.sleep(0.01)
+        return {"numpy": "numpy/__init__.py"}
+
+    monkeypatch.setattr(setup, "damaged", damaged)
+    assert setup.serve([sys.executable, "-c", code], dict(os.environ), log, tmp_path, print, repaired.touch) == 3
+    assert begun.read_text() == ".."
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signals that a program can ignore")
+def test_a_server_that_hangs_is_stopped_all_the_same(setup, tmp_path):
+    """JupyterLab, told to stop, now and then waits for ever for one of its threads."""
+    deaf = ("import json, os, signal, sys, time; from pathlib import Path\n"
+            "for number in (signal.SIGTERM, signal.SIGINT): signal.signal(number, signal.SIG_IGN)\n"
+            "Path(sys.argv[1], f'jpserver-{os.getpid()}.json').write_text(json.dumps(os.getpid())); time.sleep(600)")
+    code = ("import os, sys; sys.path.insert(0, sys.argv[1]); import course_setup as setup; from pathlib import Path\n"
+            f"folder = Path(sys.argv[2]); setup.damaged = dict; command = [sys.executable, '-c', {deaf!r}, folder]\n"
+            "setup.serve(command, dict(os.environ), folder / 'log', folder, lambda pid: print(pid, flush=True), print)")
+    launcher = subprocess.Popen([sys.executable, "-c", code, ROOT, tmp_path], stdout=subprocess.PIPE, text=True)
+    pid = int(launcher.stdout.readline())
+    launcher.terminate()
+    launcher.wait(30)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_the_kernel_starts_while_the_browser_loads(setup):
+    """The server is asked for the session of the notebook, as JupyterLab asks; who refuses is left alone."""
+    from http.server import BaseHTTPRequestHandler, HTTPServer
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_POST(self):  # noqa: N802
+            asked.append((self.path, self.headers["Authorization"], json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+            self.send_response(201 if len(asked) == 1 else 403)
+            self.end_headers()
+
+        def log_message(self, *words):
+            pass
+
+    asked, server = [], HTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    found = {"url": f"http://127.0.0.1:{server.server_port}/", "token": "t"}
+    for path in ("work/03_self_attention.ipynb", "work/03_self_attention.ipynb", ""):
+        setup.start_kernel(found, path)
+    server.shutdown()
+    assert len(asked) == 2 and asked[0] == ("/api/sessions", "token t", {
+        "path": "work/03_self_attention.ipynb", "name": "03_self_attention.ipynb", "type": "notebook", "kernel": {"name": "python3"}})
+
+
 def test_who_begins_in_the_middle_is_told_how_to_begin(setup, tmp_path):
-    folder = setup.kernel_startup(tmp_path / "ipython")
-    env = dict(os.environ, IPYTHONDIR=str(folder))
+    env = dict(os.environ, **setup.lab_files(tmp_path / "own"))
 
     def said(code):
         done = subprocess.run([sys.executable, "-m", "IPython", "--colors=NoColor", "-c", code], env=env, capture_output=True, text=True)
         return done.stdout + done.stderr
 
     assert "run the cells above first" in (text := said("check('00.1', x)")) and "Traceback" not in text
-    for code in ("import course_utils; no_such_name", "1 / 0"):  # any other error stays what it is
+    half = "raise AttributeError(\"partially initialized module 'torch' has no attribute '_logging'\")"
+    assert "Restart Kernel" in (text := said(half)) and "Traceback" not in text
+    others = ("import course_utils; no_such_name", "1 / 0", "(1).no_such_name", "import no_such_module")
+    for code in others:  # they stay what they are
         assert "Error" in (text := said(code)) and "cells above" not in text
     (tmp_path / "file").write_text("")
-    assert setup.kernel_startup(tmp_path / "file") is None
+    assert setup.lab_files(tmp_path / "file") == {}
+
+
+def test_jupyterlab_takes_our_settings(setup, tmp_path, monkeypatch):
+    from jupyterlab_server.config import get_static_page_config
+    from jupyterlab_server.settings_utils import _get_overrides
+
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path / "theirs"))
+    found = setup.lab_files(tmp_path)["JUPYTER_CONFIG_PATH"]
+    assert found.endswith(os.pathsep + str(tmp_path / "theirs"))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", found)
+    page, (overrides, _) = get_static_page_config(level="all"), _get_overrides(str(tmp_path))
+    assert page["buildCheck"] is False and page["disabledExtensions"]["@jupyterlab/apputils-extension:announcements"]
+    assert overrides["@jupyterlab/filebrowser-extension:browser"] == {"showLastModifiedColumn": False}
 
 
 def test_restart_gives_a_fresh_copy(course, started, capsys):
@@ -602,7 +674,7 @@ def test_lab_without_a_start_page(course, started):
     (course.ROOT / "chapters" / "00_start_here.ipynb").unlink()
     course.main(["lab"])
     assert "--LabApp.default_url=/lab/tree/work/03_self_attention.ipynb" in started[0]
-    assert not any("port" in word for word in started[0][:-1])
+    assert not any("port=" in word for word in started[0][:-1])
 
 
 @pytest.fixture
@@ -645,8 +717,7 @@ def test_build_passes_its_arguments_on(course, started):
     assert started[1][1:-1] == ["-m", "course_tools.authoring.build", "--check", "--run"]
 
 
-@pytest.mark.parametrize(("words", "seen"), [
-    (["grade", "class", "--out", "grades"], False), (["grade", "class", "--unsafe"], True), (["grade", "--help"], True)])
+@pytest.mark.parametrize(("words", "seen"), [(["grade", "class", "--out", "grades"], False), (["grade", "class", "--unsafe"], True)])
 def test_grade_misses_its_sandbox_before_it_installs_anything(course, started, monkeypatch, words, seen, capsys):
     monkeypatch.setattr(course.shutil, "which", lambda name: None)
     monkeypatch.setattr(course.sys, "platform", "linux")
@@ -658,12 +729,10 @@ def test_grade_misses_its_sandbox_before_it_installs_anything(course, started, m
         assert "sudo apt install bubblewrap" in capsys.readouterr().err
 
 
-def test_help_of_grade_names_the_command(capsys):
-    from course_tools.grading.__main__ import main
-
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    assert "usage: python course.py grade" in capsys.readouterr().out
+def test_help_of_grade_needs_no_environment():
+    """Nothing is set up for it, and no package is needed."""
+    done = subprocess.run([sys.executable, "-I", "-S", ROOT / "course.py", "grade", "-h"], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("usage: python course.py grade") and "submissions" in done.stdout
 
 
 def test_what_belongs_to_the_whole_tree_and_to_a_chapter():

@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 import os
+import platform
 import random
 import shutil
 import signal
@@ -18,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 import course_work  # noqa: E402
-from course_work import Work, course_of, read, source_of  # noqa: E402
+from course_merge import course_of, read, source_of  # noqa: E402
+from course_work import Work  # noqa: E402
 
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 
@@ -70,6 +72,16 @@ def root(tmp_path):
 def update(root, every=5):
     for path in sorted((root / "chapters").glob("*.ipynb")):
         save(path, changed(read(path), every))
+
+
+def test_a_copy_names_the_python_that_opens_it(root):
+    """JupyterLab asks whether to save a notebook whose kernel says another version, even if nothing was typed."""
+    path = root / "chapters" / "00_start_here.ipynb"
+    notebook = read(path)
+    notebook["metadata"]["language_info"]["version"] = "3.99.0"
+    save(path, notebook)
+    Work(root).bring_up_to_date()
+    assert read(root / "work" / path.name)["metadata"]["language_info"]["version"] == platform.python_version()
 
 
 def test_every_chapter_comes_back_whole(root):
@@ -287,3 +299,16 @@ def test_where_to_go_on(root):
     assert course_work.next_exercise(work, progress)[1] == "01.4"
     progress.write_text("[")
     assert course_work.next_exercise(work, progress) is None
+
+
+def test_a_task_whose_lines_break_elsewhere_is_the_same_task(root):
+    work, mine, chapter = one(root)
+    solve(mine, {"03.2"})
+    new = read(chapter)
+    for cell in new["cells"]:
+        if course_of(cell).get("exercise") == "03.2" and course_of(cell).get("role") == "answer":
+            cell["source"] = cell["source"].replace(", ", ",\n        ")
+            new["metadata"]["course"]["stubs"]["03.2"] = hashlib.sha256(cell["source"].encode()).hexdigest()
+    save(chapter, new)
+    line, = work.bring_up_to_date()
+    assert "1 answer put back" in line and "changed in" not in line

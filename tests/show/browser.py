@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import course_setup
+
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = next((p for p in (shutil.which("chromium"), shutil.which("chromium-browser"), "/usr/bin/chromium")
                  if p and Path(p).exists()), None)
@@ -33,10 +35,13 @@ def lab(root: Path) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    ours = root / "course_utils" / "show" / "lab"
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ServerApp.token=", "--ServerApp.password=",
-               f"--ServerApp.root_dir={root}", "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None",
+               f"--ServerApp.root_dir={root}", f"--LabApp.extra_labextensions_path={ours}",
+               "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None",
                "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--allow-root"]
-    env = {**os.environ, "PYTHONPATH": str(root), "JUPYTERLAB_WORKSPACES_DIR": str(root / ".course" / "workspaces")}
+    env = {**os.environ, "PYTHONPATH": str(root), "JUPYTERLAB_WORKSPACES_DIR": str(root / ".course" / "workspaces"),
+           **course_setup.lab_files(root / ".course")}
     env.pop("COURSE_STRICT", None)
     server = subprocess.Popen(command, cwd=root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -110,6 +115,17 @@ class Notebook:
         """Plain text of a cell's outputs."""
         return self.js("""return nb.widgets[argument].model.outputs.toJSON().map(o => o.text || (o.data && o.data['text/plain']) || '')
             .flat().join('\\n');""", index)
+
+    def click(self, words: str) -> dict[str, Any]:
+        """Click a link of the open notebook, wait; returns what is open then, and the first heading that is in sight."""
+        link = self.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) a", has_text=words).first
+        link.scroll_into_view_if_needed()
+        link.click()
+        self.page.wait_for_timeout(5000)
+        return self.js("""const seen = nb.node.getBoundingClientRect();
+            const heads = [...nb.node.querySelectorAll('h1, h2, h3, table')].filter(h => {
+                const box = h.getBoundingClientRect(); return box.height && box.top >= seen.top - 5 && box.top < seen.bottom; });
+            return {path: window.jupyterapp.shell.currentWidget.context.path, first: heads.length ? heads[0].textContent : ''};""")
 
     def idle(self) -> bool:
         """Whether nothing is waiting to run."""

@@ -156,6 +156,46 @@ def test_an_exercise_is_solved_and_a_slider_moves(page, address, name, exercise)
     assert notebook.errors() == [] and page.outside == []
 
 
+@pytest.mark.skipif(len(CHAPTERS) < 2 or "00_start_here.ipynb" not in CHAPTERS, reason="leads from chapter 00 to others")
+def test_links_open_the_right_notebook_at_the_right_place(page, address):
+    """The next chapter, the map, a chapter of the map, and the exercise that is next, in another notebook."""
+    notebook = Notebook(page, address, f"chapters/{CHAPTERS[0]}")
+    seen = notebook.click("→")
+    assert seen["path"] == f"chapters/{CHAPTERS[1]}" and seen["first"].startswith("01 ")
+    seen = notebook.click("map of the course")
+    assert seen["path"] == f"chapters/{CHAPTERS[0]}" and "chapters" in seen["first"]
+    assert notebook.click("03 Scaled")["path"].startswith("chapters/03_")
+    notebook.js("""nb.model.sharedModel.insertCell(1, {cell_type: 'code',
+        source: 'from course_utils.checks import progress\\nprogress()'});""")
+    page.wait_for_function("() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'")
+    notebook.run(1)
+    page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-RenderedHTML p a", timeout=120_000)
+    seen = notebook.click("00.1 ")
+    assert seen["path"] == f"chapters/{CHAPTERS[0]}" and seen["first"].startswith("Exercise 00.1")
+    assert page.outside == []
+
+
+@pytest.mark.parametrize("name", [name for name in CHAPTERS if name.startswith(("00", "10"))])
+def test_what_we_show_is_accessible(page, address, name):
+    """Pictures have their description, and axe finds nothing serious in texts and outputs; JupyterLab's own parts are its own."""
+    import axe_playwright_python
+
+    notebook = Notebook(page, address, f"chapters/{name}")
+    page.add_script_tag(path=Path(axe_playwright_python.__file__).with_name("axe.min.js"))
+    pictures = notebook.js("""return nb.widgets.flatMap((cell, index) => cell.model.type === 'code'
+        && cell.model.outputs.toJSON().some(output => output.data && output.data['image/png']) ? [index] : []);""")
+    assert len(pictures) > 3
+    for index in pictures:  # only cells near the one in sight are drawn
+        notebook.show(index)
+        page.wait_for_function("() => { const all = [...document.querySelectorAll('.jp-OutputArea img')];"
+                               "return all.length && all.every(image => image.alt); }")
+        found = page.evaluate("""async () => (await axe.run({include: [['.jp-OutputArea-output'], ['.jp-RenderedMarkdown']]})).violations
+            .filter(found => ['serious', 'critical'].includes(found.impact))
+            .flatMap(found => found.nodes.map(node => found.id + ' ' + node.html.slice(0, 200)))
+            .filter(text => !text.includes('jp-collapseHeadingButton'))""")
+        assert found == []
+
+
 def test_from_the_command_to_the_first_plot(browser, tmp_path):
     """As a learner starts: the lab, the page, the first cells of chapter 00 up to its first picture."""
     course = copy_of_the_course(tmp_path)

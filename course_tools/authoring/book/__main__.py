@@ -19,7 +19,8 @@ from time import perf_counter
 from ..errors import AuthoringError
 from ..ledger import ROOT
 from .indexes import stage_indexes
-from .pages import read_pages, stage_answers, stage_chapter
+from .live import stage_widgets
+from .pages import read_pages, references, stage_answers, stage_chapter
 from .pdf import find_browser, print_site
 from .verify import problems
 
@@ -36,8 +37,10 @@ def stage(root: Path, out: Path) -> list[tuple[str, str]]:
     shutil.copy(settings / "conf.py", out / "conf.py")
     (out / "extra").mkdir(exist_ok=True)
     shutil.copy(settings / "static" / "favicon.ico", out / "extra")  # a browser asks for it there when it shows a picture alone
+    stage_widgets(out / "static" / "live")
+    links = references(pages)
     for page in pages:
-        stage_chapter(page, root, out)
+        stage_chapter(page, root, out, links)
         stage_answers(page, root, out)
     stage_indexes(pages, root, out)
     return [("Attention, from Kernels to GPT", "index"), *((page.title, f"chapters/{page.stem}") for page in pages),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 import shutil
 from pathlib import Path
@@ -15,20 +17,33 @@ A course that starts with a weighted mean from 1964 and ends with a language mod
 claim is an experiment; every "wrong" comes with the reason.
 
 This is the course to *read*: each chapter as it was executed, pictures and all, with the exercises still blank and the answers on pages of
-their own. To *work* through it, with sliders and checks that answer at once, open it in JupyterLab:
+their own. Sliders and viewers work on these pages. To *work* through the course, with checks that answer at once, open it in JupyterLab:
 
 ```
 python course.py lab
 ```
 
-![The sixteen chapters and how they follow each other](images/map.png)
-
 """
+MAP = "The map of the chapters, from kernel regression over self-attention and the Transformer to BERT, GPT and their relatives"
 
 
 def toctree(caption: str, names: list[str]) -> str:
     """A list of pages for the sidebar."""
     return "\n".join(["```{toctree}", ":maxdepth: 1", f":caption: {caption}", "", *names, "```", ""])
+
+
+def stage_map(pages: list[Page], root: Path, out: Path) -> str:
+    """The map as HTML, each box a link to its chapter; where they lie is written by ``docs/pictures.py``."""
+    boxes = json.loads((root / "docs" / "images" / "map.json").read_text(encoding="utf-8"))
+    (out / "static" / "images").mkdir(parents=True, exist_ok=True)
+    shutil.copy(root / "docs" / "images" / "map.png", out / "static" / "images" / "map.png")
+    links = []
+    for page in pages:
+        if page.number in boxes:
+            left, top, width, height = boxes[page.number]
+            links.append(f'<a href="chapters/{page.stem}.html" aria-label="{html.escape(page.title)}" title="{html.escape(page.title)}" '
+                         f'style="left:{left}%;top:{top}%;width:{width}%;height:{height}%"></a>')
+    return f'<div class="map"><img src="_static/images/map.png" alt="{MAP}">{"".join(links)}</div>\n\n'
 
 
 def read_claims(root: Path) -> list[tuple[str, str, str]]:
@@ -104,8 +119,6 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
         lines += [f"| {_safe(what)} | {_safe(meaning)} | [{page.number}](#{label}) |" for what, meaning, page, label in rows]
         (out / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    (out / "images").mkdir(parents=True, exist_ok=True)
-    shutil.copy(root / "docs" / "images" / "map.png", out / "images" / "map.png")
-    (out / "index.md").write_text(COVER + toctree("Chapters", [f"chapters/{page.stem}" for page in pages])
+    (out / "index.md").write_text(COVER + stage_map(pages, root, out) + toctree("Chapters", [f"chapters/{page.stem}" for page in pages])
                                   + toctree("Answers", [f"answers/{page.stem}" for page in pages])
                                   + toctree("Find", ["exercises", "claims", "symbols", "terms"]), encoding="utf-8")

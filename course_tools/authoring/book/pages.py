@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import html
 import re
 import shutil
 from collections.abc import Iterator
@@ -16,15 +14,16 @@ from nbformat import NotebookNode
 from ..errors import AuthoringError
 from ..ledger import find_sources, parse_markers
 from ..source import with_headings
+from .links import CrossReferences, launch_links, papers_of
+from .live import live_outputs, with_live
 
 HEADING = re.compile(r"(?m)^(#{1,4}) +(.+?)\s*$")
 EXERCISE = re.compile(r"Exercise (?P<id>\d\d[a-z]?\.\d+) (?P<stars>★+) (?P<title>.+?) \((?P<minutes>\d+) minutes?\)")
 WAY = re.compile(r"\[(?P<words>[^\[\]]+)\]\((?P<stem>\d\d[a-z]?_\w+)\.ipynb(?P<place>#[^)\s]+)?\)")
 _FENCE = re.compile(r"(?ms)^(```|~~~).*?^\1")
-
-
-DOWNLOAD = ('<p class="notebook-link"><a href="../notebooks/{stem}.ipynb" download>Download this chapter as a notebook</a> '
+DOWNLOAD = ('<p class="notebook-link"><a href="../notebooks/{stem}.ipynb" download>Download this chapter as a notebook</a> {launch}'
             '<span>(.ipynb; it runs in the course\'s folder <code>chapters</code>)</span></p>')
+FOLD_INPUT = "hide-input"  # MyST-NB's tag
 
 
 @dataclass(frozen=True)
@@ -83,18 +82,28 @@ def read_pages(root: Path) -> list[Page]:
     return pages
 
 
-def stage_chapter(page: Page, root: Path, out: Path) -> None:
-    """Write ``out/chapters/STEM.ipynb`` and its pictures: headings with labels, links, no panels, no widgets; the notebook beside it."""
+def references(pages: list[Page]) -> CrossReferences:
+    """What turns mentions of chapters and exercises into links."""
+    return CrossReferences(pages, {found["id"]: section.label for page in pages for found, section in exercises(page)})
+
+
+def stage_chapter(page: Page, root: Path, out: Path, links: CrossReferences) -> None:
+    """Write ``out/chapters/STEM.ipynb`` and its pictures: headings with labels, links, no panels, live pictures from the solved notebook,
+    drawing code folded; the learner's notebook beside it."""
     notebook = nbformat.read(root / "chapters" / f"{page.stem}.ipynb", as_version=4)
+    live, static = live_outputs(root / "solutions" / f"{page.stem}.ipynb"), out / "static"
+    papers = papers_of([cell.source for cell in notebook.cells if cell.cell_type == "markdown"])
     position, cells = 0, []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             if cell.id in ("links-top", "links-end"):
                 cell.source = cell.source.split("\n\n")[0]  # below the links stands how to run cells
-            cell.source, position = _labelled(WAY.sub(_way, cell.source), page.number, position)
+            source = links.link(WAY.sub(_way, cell.source), page.number, papers)
+            cell.source, position = _labelled(source, page.number, position)
         else:
-            shown = [] if _personal(cell) else cell.outputs
-            cell.outputs = [_shown(output, f"{page.stem}-{cell.id}-{i}", out) for i, output in enumerate(shown)]
+            cell.outputs = [] if _personal(cell) else with_live(live.get(cell.id, cell.outputs), f"{page.stem}-{cell.id}", static)
+            if cell.metadata.get("jupyter", {}).get("source_hidden"):
+                cell.metadata["tags"] = [*cell.metadata.get("tags", []), FOLD_INPUT]
         course = cell.metadata.get("course", {})
         cells.append(cell)
         if course.get("role") == "check":
@@ -102,7 +111,7 @@ def stage_chapter(page: Page, root: Path, out: Path) -> None:
     if position != len(page.sections):
         raise AuthoringError(f"{page.stem}: the notebook has {position} headings, its source {len(page.sections)}; build it again")
     first = next((i for i, cell in enumerate(cells) if headings(cell.source)), 0)
-    cells.insert(first + 1, nbformat.v4.new_markdown_cell(DOWNLOAD.format(stem=page.stem)))
+    cells.insert(first + 1, nbformat.v4.new_markdown_cell(DOWNLOAD.format(stem=page.stem, launch=launch_links(root, page.stem))))
     notebook.cells = cells
     target = out / "chapters" / f"{page.stem}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -127,22 +136,6 @@ def _labelled(source: str, number: str, position: int) -> tuple[str, int]:
         parts += [source[end:at], f"({label(number, position)})=\n"]
         end, position = at, position + 1
     return "".join(parts) + source[end:], position
-
-
-def _shown(output: NotebookNode, name: str, out: Path) -> NotebookNode:
-    """Pictures become files with their alt text; a fragment of HTML stays; all else is left to the theme."""
-    data = output.get("data", {})
-    if "image/png" not in data:
-        return output
-    alt = output.metadata.get("image/png", {}).get("alt", "")
-    raw = base64.b64decode(data["image/png"])
-    width, height = (int.from_bytes(raw[i:i + 4], "big") for i in (16, 20))
-    target = out / "static" / "figures" / f"{name}.png"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(raw)
-    tag = (f'<img src="../_static/figures/{name}.png" width="{width}" height="{height}" loading="lazy" '
-           f'style="max-width:100%;height:auto" alt="{html.escape(alt)}">')
-    return nbformat.v4.new_output("display_data", {"text/html": tag, "text/plain": data.get("text/plain", "")})
 
 
 def exercises(page: Page) -> Iterator[tuple[re.Match[str], Section]]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 PATIENCE = 60_000  # milliseconds of the browser's own clock, which runs ahead when nothing is left to do
+SHEET = "file:///sheet/"  # begins the address of a line of the contents; _inward turns it into a way to that sheet
 TITLE = "Attention, from Kernels to GPT"
 STYLE = """<!doctype html><meta charset="utf-8"><style>
 @page { size: A4; margin: 0; }
@@ -30,6 +31,8 @@ h1 { font-size: 24px; font-weight: 400; margin: 0 0 5mm; }
 p { display: flex; gap: 2mm; margin: 0; break-inside: avoid; }
 p.first { font-weight: 600; margin-top: 2.2mm; break-after: avoid; }
 p.second { padding-left: 7mm; }
+a { color: inherit; text-decoration: none; }
+p a { display: flex; gap: 2mm; flex: 1; }
 p i { flex: 1; border-bottom: 1px dotted #999; margin-bottom: 1.2mm; }
 </style>"""
 CONTENTS = "@page { margin: 19mm 14mm 17mm; } .contents { margin: 0; }"
@@ -139,9 +142,9 @@ def _solid(words: str) -> str:
 
 
 def contents_page(lines: list[tuple[int, str, int]]) -> str:
-    """The HTML of the contents: ``(level, heading, page)`` in order."""
-    rows = [f'<p class="{"first" if level == 1 else "second"}"><span>{html.escape(words)}</span><i></i><span>{page}</span></p>'
-            for level, words, page in lines]
+    """The HTML of the contents: ``(level, heading, page)`` in order, each line a link."""
+    rows = [f'<p class="{"first" if level == 1 else "second"}"><a href="{SHEET}{page}"><span>{html.escape(words)}</span><i></i>'
+            f'<span>{page}</span></a></p>' for level, words, page in lines]
     return f'{STYLE}<style>{CONTENTS}</style><div class="contents"><h1>Contents</h1>{"".join(rows)}</div>'
 
 
@@ -162,6 +165,8 @@ def _inward(writer: PdfWriter, starts: dict[Path, int]) -> None:
             if not str(address).startswith("file:"):
                 continue
             start = starts.get(Path(unquote(urlsplit(str(address)).path)).resolve())
+            if str(address).startswith(SHEET):
+                start = int(str(address).removeprefix(SHEET)) - 1
             del link["/A"]
             if start is not None:
                 link[NameObject("/Dest")] = ArrayObject([writer.pages[start].indirect_reference, NameObject("/Fit")])

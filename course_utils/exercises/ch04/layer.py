@@ -167,7 +167,7 @@ def _fixed() -> list[Case]:
               3e5 * randn(g, 2, 5, 6), randn(g, 2, 5, 6), mask=alone),
         _case(g, "one head", "self", randn(g, 3, 4, 5), heads=1),
         _case(g, "queries that may attend to nothing", "empty row", randn(g, 2, 5, 12), mask=empty),
-        Case("d_model = 30, num_heads = 4", bad, part="bad input", rejects=ValueError, mentions=("30", "4")),
+        Case("the constructor with d_model = 30, num_heads = 4", bad, part="bad input", rejects=ValueError, mentions=("30", "4")),
     ]
 
 

@@ -70,8 +70,8 @@ def _fixed() -> list[Case]:
                                                        "warmup": 4000},
                  shape="(steps,)"),
             Case("a single step, warmup = 1", {"step": torch.tensor([1]), "d_model": 16, "warmup": 1}, shape="(steps,)"),
-            Case("step -3", {"step": torch.tensor([3, 5, -3, 7]), "d_model": 64, "warmup": 5}, part="refusal", rejects=ValueError,
-                 mentions=("-3",)),
+            Case("steps 3, 5, -3 and 7: the third is below 1", {"step": torch.tensor([3, 5, -3, 7]), "d_model": 64, "warmup": 5},
+                 part="refusal", rejects=ValueError, mentions=("-3",)),
             Case("step 0", {"step": torch.tensor([3, 0, 7]), "d_model": 64, "warmup": 5}, part="refusal", rejects=ValueError,
                  mentions=("0",))]
 

@@ -77,9 +77,10 @@ def _fixed() -> list[Case]:
     return [Case("count = 1: the last one itself", {"checkpoints": two, "count": 1}, part="edges", shape="(3,)"),
             Case("all there are", {"checkpoints": two, "count": 2}, part="edges", shape="(3,)"),
             Case("a single checkpoint with a single number", {"checkpoints": [torch.tensor(-2.5)], "count": 1}, part="edges", shape="()"),
-            Case("-3 of 2", {"checkpoints": two, "count": -3}, part="bad input", rejects=ValueError, mentions=("-3", "2")),
-            Case("3 of 2", {"checkpoints": two, "count": 3}, part="bad input", rejects=ValueError, mentions=("3", "2")),
-            Case("0 of 2", {"checkpoints": two, "count": 0}, part="bad input", rejects=ValueError, mentions=("0",))]
+            Case("count = -3, 2 checkpoints", {"checkpoints": two, "count": -3}, part="bad input", rejects=ValueError,
+                 mentions=("-3", "2")),
+            Case("count = 3, 2 checkpoints", {"checkpoints": two, "count": 3}, part="bad input", rejects=ValueError, mentions=("3", "2")),
+            Case("count = 0, 2 checkpoints", {"checkpoints": two, "count": 0}, part="bad input", rejects=ValueError, mentions=("0",))]
 
 
 AVERAGING = Exercise(

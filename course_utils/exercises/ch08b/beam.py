@@ -193,7 +193,7 @@ BEAM = Exercise(
              "The step function already gives logarithms. Undoing them and adding probabilities ranks by nothing meaningful."),
         Twin("the beams never part", partial(_beam, how="each its own"),
              "What you keep is the greedy sentence alone, once or several times. After every step `beam` different beginnings have to be "
-             "left: rank all extensions of all beginnings together."),
+             "left: start with a single one, for equal ones stay equal, and keep the `beam` best of all extensions."),
         Twin("greedy decoding under another name", _followed,
              "You follow the single best token until the end token comes, and `beam` plays no part. Keep several beginnings, and return a "
              "finished one."),

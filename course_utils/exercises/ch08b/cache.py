@@ -111,10 +111,11 @@ def _fixed() -> list[Case]:
                  part="several tokens", shape="(batch, n, heads · d_v)"),
             Case("2 new tokens, as many cached as were new before, a single head", weights | {"num_heads": 1, "x": randn(g, 2, 2, 9),
                  "keys": randn(g, 2, 1, 4, 10), "values": randn(g, 2, 1, 4, 14)}, part="several tokens", shape="(batch, n, heads · d_v)"),
-            *(Case(f"a cache of {old} sentences, new tokens of {new}", weights | {"x": randn(g, new, 1, 9), "keys": randn(g, old, 2, 6, 5),
-                   "values": randn(g, old, 2, 6, 7)}, part="bad input", rejects=ValueError, mentions=(str(old), str(new)))
+            *(Case(f"the cache is for {old} sentences, the new tokens are of {new}", weights
+                   | {"x": randn(g, new, 1, 9), "keys": randn(g, old, 2, 6, 5), "values": randn(g, old, 2, 6, 7)}, part="bad input",
+                   rejects=ValueError, mentions=(str(old), str(new)))
               for old, new in ((1, 4), (4, 1))),
-            Case("a cache of 3 sentences, new tokens of 4", weights | {"x": randn(g, 4, 1, 9), "keys": randn(g, 3, 2, 6, 5),
+            Case("the cache is for 3 sentences, the new tokens are of 4", weights | {"x": randn(g, 4, 1, 9), "keys": randn(g, 3, 2, 6, 5),
                  "values": randn(g, 3, 2, 6, 7)}, part="bad input", rejects=ValueError, mentions=("3", "4"))]
 
 

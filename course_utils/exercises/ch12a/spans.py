@@ -137,8 +137,8 @@ def _fixed() -> list[Case]:
             Case("a hidden piece that stood there before", {"ids": [5, 6, 7, 5, 6, 8, 5, 6], "spans": [[3, 2]], "sentinels": [99, 98]}),
             Case("a span longer than what follows", {"ids": [5, 5, 6, 6, 6, 7], "spans": [[4, 1], [0, 3]], "sentinels": [99, 98, 97]},
                  part="any order"),
-            Case("no sentinel for no span", {"ids": [11, 12], "spans": [], "sentinels": []}, part="refusal", rejects=ValueError,
-                 mentions=("1",)),
+            Case("no span and no sentinel: the closing one is missing", {"ids": [11, 12], "spans": [], "sentinels": []},
+                 part="refusal", rejects=ValueError, mentions=("1",)),
             Case("nothing hidden", {"ids": [11, 12, 13], "spans": [], "sentinels": [99, 98]}),
             Case("too few sentinels", {"ids": list(range(10, 20)), "spans": [[1, 2], [4, 1], [7, 2]], "sentinels": [99, 98, 97]},
                  part="refusal", rejects=ValueError, mentions=("4",))]

@@ -158,7 +158,7 @@ def _fixed() -> list[Case]:
     bad = {"init": {"d_model": 30, "num_heads": 4}, "parameters": {}, "inputs": {
         "h": torch.ones(1, 2, 30), "g": torch.ones(1, 2, 30), "content": torch.ones(2, 2).bool(), "query": torch.ones(2, 2).bool()}}
     return [_case(g, "sentences of two tokens, the second first", "orders", (3, 2, 6), 3, torch.tensor([1, 0])),
-            Case("d_model = 30, num_heads = 4", bad, part="bad input", rejects=ValueError, mentions=("30", "4"))]
+            Case("the constructor with d_model = 30, num_heads = 4", bad, part="bad input", rejects=ValueError, mentions=("30", "4"))]
 
 
 LAYER = Exercise(

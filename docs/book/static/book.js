@@ -11,7 +11,7 @@
 
   /* Pictures enlarge: each becomes a button that opens one dialog, which Escape closes. */
   function pictures() {
-    const images = [...document.querySelectorAll(".bd-article img")].filter((image) => !image.closest("a, button, dialog"));
+    const images = [...document.querySelectorAll(".bd-article img")].filter((image) => !image.closest("a, button, dialog, .map"));
     if (!images.length || !window.HTMLDialogElement) return;
 
     const large = make("img", { alt: "" });
@@ -81,9 +81,33 @@
   }
   window.addEventListener("beforeprint", hang);
 
+  /* Sections called "Deeper" are folded, as in the lab; a link that leads into one opens it, as it opens any other fold. */
+  function fold() {
+    document.querySelectorAll(".bd-article section > :is(h2, h3, h4)").forEach((heading) => {
+      if (!heading.textContent.startsWith("Deeper: ")) return;
+      const summary = make("summary", {}), details = make("details", { class: "deeper" }, summary);
+      heading.before(details);
+      summary.append(heading);
+      while (details.nextSibling) details.append(details.nextSibling);
+    });
+  }
+  function reveal() {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    const own = target.closest("section")?.querySelector(":scope > details.deeper");  // the link may name the section or a mark above it
+    for (let fold = own || target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    target.scrollIntoView();
+  }
+
   const start = () => {
     pictures();
-    if (location.search === "?print") hang();  // pdf.py asks so: a browser without a window does not say that it prints
+    if (location.search === "?print") {  // pdf.py asks so: a browser without a window does not say that it prints
+      hang();
+    } else {
+      fold();
+      reveal();
+      window.addEventListener("hashchange", reveal);
+    }
   };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
   else start();

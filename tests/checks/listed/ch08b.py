@@ -110,7 +110,7 @@ LISTED = (
         raise ValueError(f"{len(keys)} sentences in the cache, {len(x)} given")
     if keys is not None:
         keys, values = (t.expand(len(x), *t.shape[1:]) for t in (keys, values))""", mask=HIDE, keep="pass"),
-           says=("a cache of 1 sentences",)),
+           says=("the cache is for 1 sentences",)),
     Listed("08b.2", "keys of the call before", CACHE.format(test=REFUSE + """
     if keys is not None and "k" in KEPT and KEPT["k"].shape == keys.shape and KEPT["v"].shape == values.shape:
         keys, values = KEPT["k"], KEPT["v"]""", mask=HIDE, keep='KEPT["k"], KEPT["v"] = (keys, values) if keys is not None else (k, v)')),

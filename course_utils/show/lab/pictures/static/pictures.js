@@ -1,0 +1,34 @@
+// JupyterLab draws a picture without the description that is stored beside it, so that a screen reader says nothing of it.
+// This extension, for which nothing has to be built, reads the description from the output and gives it to the picture.
+// It also dims pictures in the dark theme, and lets wide formulas scroll.
+(() => {
+  // Every output area below a widget of JupyterLab: those of the cells, and those that stand inside a slider's output.
+  function* areas(widget) {
+    for (const child of widget.children()) yield* areas(child);
+    if (typeof widget.model?.get === 'function' && widget.widgets) yield widget;
+  }
+
+  function describe(widget) {
+    for (const area of areas(widget)) {
+      area.widgets.forEach((drawn, index) => {
+        const image = drawn.node.querySelector('.jp-RenderedImage img:not([alt])');
+        const output = image && index < area.model.length && area.model.get(index);
+        if (output && output.data['image/png']) image.alt = output.metadata['image/png']?.alt || output.data['text/plain'] || 'figure';
+      });
+    }
+  }
+
+  function activate(app) {
+    const style = document.createElement('style'); // the pictures are drawn on white: in the dark theme they must not dazzle
+    style.textContent = '[data-jp-theme-light="false"] .jp-RenderedImage img {filter: brightness(0.82); border-radius: 4px}'
+      + '.jp-RenderedMarkdown mjx-container[display="true"] {overflow: auto hidden}'; // a formula wider than the window scrolls
+    document.head.append(style);
+    setInterval(() => {
+      if (!document.querySelector('.jp-RenderedImage img:not([alt])')) return;
+      for (const widget of app.shell.widgets('main')) (widget.content?.widgets || [widget]).forEach(describe); // the cells of a notebook
+    }, 1000);
+  }
+
+  const plugin = { id: 'pictures:alt', autoStart: true, activate };
+  (window._JUPYTERLAB ||= {}).pictures = { init: () => {}, get: async () => () => ({ __esModule: true, default: plugin }) };
+})();

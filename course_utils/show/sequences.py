@@ -1,0 +1,161 @@
+"""Drawings of tokens in a row: a beam as a tree, a cache that fills, n-grams in common, merges, the next token."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from .drawings import arrow, box, sheet
+from .figures import BLUE, GREEN, GREY, ORANGE, RED, ink, panels
+
+
+def beam_tree(steps: Sequence[Mapping[Sequence[str], float]], beam: int, end: str = "") -> Figure:
+    """The beginnings that a beam tries, one column for each step; those that go on are framed in colour, the others are grey.
+
+    ``steps[t]`` maps each beginning of ``t + 1`` tokens to its log-probability. Of those that do not end in the token ``end``, the
+    ``beam`` best of each column go on; those that do are finished. ValueError for a beam below 1, or a beginning whose own beginning
+    is not in the column before.
+    """
+    if beam < 1 or not steps:
+        raise ValueError(f"a tree needs a beam of at least 1 and a step, got beam={beam} and {len(steps)} steps")
+    columns = [{tuple(tokens): value for tokens, value in step.items()} for step in steps]
+    for before, column in zip(columns, columns[1:], strict=False):
+        lost = [tokens for tokens in column if tokens[:-1] not in before]
+        if lost:
+            raise ValueError(f"the beginning of {lost[0]} is not among those of the step before")
+    tall = max(map(len, columns))
+    wide = 1.0 + 2.5 * len(columns)
+    fig, ax = sheet(wide, 0.62 * tall + 0.75, (min(0.95 * wide, 8.6), 0.42 * tall + 0.7))
+    ax.set_title(f"a beam of {beam}: ✓ goes on" + (", ■ is finished" if end else "") + "; sums of log-probabilities", fontsize=10)
+    place = {(): (0.45, 0.31 * tall)}
+    box(ax, *place[()], "start", GREY, 0.8, 0.4)
+    for t, column in enumerate(columns):
+        going = sorted((tokens for tokens in column if tokens[-1] != end), key=column.get, reverse=True)[:beam]
+        order = sorted(column, key=lambda tokens: (-place[tokens[:-1]][1], -column[tokens]))
+        x = 2.2 + 2.5 * t
+        ax.text(x, 0.62 * tall + 0.45, f"step {t + 1}", ha="center", fontsize=9, color=ink(GREY))
+        for row, tokens in enumerate(order):
+            y = 0.62 * (tall - 0.5 - row - (tall - len(order)) / 2)
+            place[tokens] = x, y
+            finished, goes_on = tokens[-1] == end, tokens in going
+            colour = GREEN if finished else BLUE if goes_on else GREY
+            from_x, from_y = place[tokens[:-1]]
+            arrow(ax, (from_x + (0.42 if t == 0 else 0.92), from_y), (x - 0.92, y), colour, 1.6 if goes_on or finished else 0.7)
+            number = f"{column[tokens]:.2f}".replace("-", "−")
+            box(ax, x, y, f"{tokens[-1]}  {number}" + (" ■" if finished else " ✓" if goes_on else ""), colour, 1.8, 0.44)
+    return fig
+
+
+def cache_steps(tokens: Sequence[str], given: int = 1) -> Figure:
+    """Which keys and values each step computes: without a cache every column again, with it the new column only.
+
+    One row for each step, one column for each token; the first step reads ``given`` tokens at once. ValueError unless
+    1 <= ``given`` <= number of tokens.
+    """
+    if not 1 <= given <= len(tokens):
+        raise ValueError(f"given={given} must lie between 1 and the {len(tokens)} tokens")
+    count = len(tokens) - given + 1
+    fig, axes = panels(2, 8.0, 0.34 * count + 1.2, sharey=True)
+    for ax, cached in zip(axes, (False, True), strict=True):
+        computed = 0
+        for step in range(count):
+            for column in range(given + step):
+                new = not cached or column >= given + step - 1 or step == 0
+                computed += new
+                ax.add_patch(Rectangle((column, step), 1, 1, facecolor=ORANGE if new else BLUE + "44", edgecolor="white", linewidth=1.5))
+                ax.text(column + 0.5, step + 0.53, "new" if new else "kept", ha="center", va="center", fontsize=9)
+        ax.set(xlim=(0, len(tokens)), ylim=(count, 0), yticks=[i + 0.5 for i in range(count)], yticklabels=range(1, count + 1),
+               title=f"{'with a cache' if cached else 'everything again'}: {computed} computed", xlabel="key and value of")
+        ax.set_xticks([i + 0.5 for i in range(len(tokens))], tokens, rotation=30 if max(map(len, tokens)) > 5 else 0)
+        ax.grid(False)
+    axes[0].set_ylabel("step")
+    return fig
+
+
+def common_runs(candidate: Sequence[str], reference: Sequence[str], orders: Sequence[int] = (1, 2, 3, 4)) -> Figure:
+    """The candidate's runs of n tokens, one bar for each; green with a tick where the reference holds it and it is not used up."""
+    if not candidate or not reference or min(orders) < 1:
+        raise ValueError(f"runs need tokens and orders from 1, got {len(candidate)} and {len(reference)} tokens, orders {tuple(orders)}")
+    starts, width = [], 0.0
+    for token in candidate:
+        starts.append(width)
+        width += 0.45 + 0.155 * len(token)
+    starts.append(width)
+    runs = {n: [tuple(candidate[i:i + n]) for i in range(len(candidate) - n + 1)] for n in orders}
+    lanes = {n: min(n, len(found)) for n, found in runs.items()}
+    step, gap = 0.24, 0.34
+    tall = sum(step * lane + gap for lane in lanes.values())
+    inch = min(0.75, 8.6 / (width + 4.0))  # of a unit
+    fig, ax = sheet(width + 4.0, tall + 1.3, (inch * (width + 4.0), inch * (tall + 1.3)))
+    for i, token in enumerate(candidate):
+        ax.text((starts[i] + starts[i + 1]) / 2 + 1.7, tall + 0.45, token, ha="center", va="center", fontsize=10)
+    ax.text(0, tall + 0.45, "candidate", va="center", fontsize=9, color=ink(GREY))
+    ax.text(0, tall + 1.0, "reference:  " + " ".join(reference), va="center", fontsize=9, color=ink(GREY))
+    top = tall
+    for n in orders:
+        left = Counter(tuple(reference[i:i + n]) for i in range(len(reference) - n + 1))
+        hits = 0
+        for i, run in enumerate(runs[n]):
+            found = left[run] > 0
+            left[run] -= found
+            hits += found
+            y = top - step * (i % max(lanes[n], 1)) - step / 2
+            x0, x1, colour = starts[i] + 1.78, starts[i + n] + 1.62, GREEN if found else RED
+            ax.plot([x0, x1], [y, y], color=colour, lw=3.2 if found else 1.6, ls="-" if found else (0, (2, 1.2)), solid_capstyle="butt")
+        middle = top - step * lanes[n] / 2
+        ax.text(0, middle, f"n = {n}", va="center", fontsize=9)
+        ax.text(width + 1.85, middle, f"{hits} of {len(runs[n])} found", va="center", fontsize=9)
+        top -= step * lanes[n] + gap
+    return fig
+
+
+def merge_steps(rows: Sequence[tuple[str, Sequence[Sequence[str]]]], new: Sequence[str] = ()) -> Figure:
+    """Words cut into pieces, one line for each merge: ``rows`` holds (what was joined, the pieces of every word).
+
+    Pieces named in ``new`` or made since the line before are coloured. ValueError when the letters change from line to line.
+    """
+    texts = [["".join(word) for word in words] for _, words in rows]
+    if not rows or any(text != texts[0] for text in texts):
+        raise ValueError(f"every line must hold the same words, got {texts}")
+    cell, label = 0.52, max(len(name) for name, _ in rows) * 0.16 + 0.4
+    width = label + sum(cell * len(word) + 0.6 for word in texts[0])
+    fig, ax = sheet(width, 0.8 * len(rows), (min(0.8 * width, 8.6), 0.8 * 0.8 * min(1.0, 8.6 / (0.8 * width)) * len(rows)))
+    seen: set[str] = set()
+    for line, (name, words) in enumerate(rows):
+        y, x = 0.8 * (len(rows) - line) - 0.4, label
+        ax.text(0, y, name, va="center", fontsize=9.5, color=ink(GREY))
+        pieces = {piece for word in words for piece in word}
+        for word in words:
+            for piece in word:
+                fresh = piece in new or bool(line and piece not in seen)
+                box(ax, x + cell * len(piece) / 2, y, piece, ORANGE if fresh else BLUE, cell * len(piece) - 0.1, 0.46)
+                x += cell * len(piece)
+            x += 0.6
+        seen |= pieces
+    return fig
+
+
+def next_token_bars(choices: Mapping[str, Mapping[str, float]], most: int = 8, kept: Mapping[str, int] | None = None) -> Figure:
+    """The most probable next tokens, one panel for each entry of ``choices``: a name, and token -> probability.
+
+    ``kept`` says how many of the best may be drawn (top-k, top-p); the bars of the others are hollow. ValueError for numbers that are
+    no probabilities.
+    """
+    for name, chances in choices.items():
+        if not chances or min(chances.values()) < 0 or sum(chances.values()) > 1 + 1e-4:
+            raise ValueError(f"{name}: these are no probabilities: {dict(list(chances.items())[:4])}")
+    fig, axes = panels(len(choices), min(2.9 * len(choices), 8.6), 0.27 * most + 0.7, squeeze=False)
+    for ax, (name, chances) in zip(axes.flat, choices.items(), strict=True):
+        best = sorted(chances.items(), key=lambda item: -item[1])[:most]
+        limit = (kept or {}).get(name, most)
+        for row, (_, chance) in enumerate(best):
+            ax.barh(row, chance, color=BLUE if row < limit else "none", edgecolor=BLUE, linewidth=1.2, height=0.7)
+            ax.text(chance + 0.01 * best[0][1], row, f" {chance:.2f}", va="center", fontsize=9)
+        ax.set(ylim=(len(best) - 0.4, -0.6), xlim=(0, 1.28 * best[0][1]), xticks=[], title=name)
+        ax.set_yticks(range(len(best)), [token.replace("$", r"\$") for token, _ in best], fontsize=10)
+        ax.grid(False)
+        ax.spines["bottom"].set_visible(False)
+    return fig

@@ -1,0 +1,142 @@
+"""Drawings in the plane: dot products as angles, the output among the values, three weights on a triangle, one change of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from .drawings import arrow, box
+from .figures import BLUE, GREEN, GREY, ORANGE, RED, array, ink, panels
+
+
+def angles(query: Any, keys: Mapping[str, Any], ax: Axes) -> None:
+    """A query and some keys as arrows in the plane; each key says its dot product with the query and the angle between them.
+
+    ``query`` and every key have shape ``(2,)``; ValueError for another shape or a vector of length 0.
+    """
+    q, points = array(query), {name: array(key) for name, key in keys.items()}
+    for name, point in {"query": q, **points}.items():
+        if point.shape != (2,) or not np.linalg.norm(point):
+            raise ValueError(f"{name} must be a vector of shape (2,) that is not 0, got {point}")
+    reach = 1.18 * max(np.abs(point).max() for point in (q, *points.values()))
+    left, right = min(0.0, *(p[0] for p in points.values()), q[0]), max(0.0, *(p[0] for p in points.values()), q[0])
+    low, high = min(0.0, *(p[1] for p in points.values()), q[1]), max(0.0, *(p[1] for p in points.values()), q[1])
+    ax.set(xlim=(left - 0.6 * reach, right + 0.6 * reach), ylim=(low - 0.2 * reach, high + 0.2 * reach))
+    ax.set_aspect("equal")
+    ax.axis("off")
+    for name, point, colour in [("query", q, ORANGE), *((name, point, BLUE) for name, point in points.items())]:
+        arrow(ax, (0, 0), tuple(point), colour, 2.2)
+        text = name
+        if colour == BLUE:
+            cosine = float(q @ point / np.linalg.norm(q) / np.linalg.norm(point))
+            text += f"\nq·k = {float(q @ point):.1f}\n{np.degrees(np.arccos(np.clip(cosine, -1, 1))):.0f}°"
+        away = point / np.linalg.norm(point)
+        ax.text(*(point + 0.06 * reach * away), text, ha="left" if away[0] > 0.3 else "right" if away[0] < -0.3 else "center",
+                va="bottom" if away[1] > 0.3 else "top" if away[1] < -0.3 else "center", fontsize=9, color=ink(colour), linespacing=1.15,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
+    across = np.array([-q[1], q[0]]) / np.linalg.norm(q) * 3 * reach
+    ax.plot([-across[0], across[0]], [-across[1], across[1]], color=GREY, lw=1, ls=":", zorder=0)  # here q·k = 0
+
+
+def hull(values: Any, weights: Any, names: Sequence[str], ax: Axes) -> np.ndarray:
+    """The weighted mean of values ``(n, 2)`` inside their convex hull, the larger a weight the thicker its line; returns the mean (2,).
+
+    ValueError unless there are ``n`` names and ``n`` weights, none negative, that sum to 1.
+    """
+    points, shares = array(values), array(weights)
+    if points.ndim != 2 or points.shape[1] != 2 or not len(points) == len(shares) == len(names):
+        raise ValueError(f"values {points.shape}, weights {shares.shape} and {len(names)} names do not match")
+    if shares.min() < 0 or abs(shares.sum() - 1) > 1e-4:
+        raise ValueError(f"weights must not be negative and must sum to 1, got {shares.round(3).tolist()}")
+    around = points[_around(points)]
+    ax.fill(*around.T, facecolor=GREEN + "18", edgecolor=GREEN, lw=1.2, ls="--")
+    mean = shares @ points
+    size = float(np.ptp(points, axis=0).max()) or 1.0
+    for point, share, name in zip(points, shares, names, strict=True):
+        ax.plot(*zip(point, mean, strict=True), color=GREEN, lw=0.5 + 6 * share, alpha=0.6, solid_capstyle="round")
+        ax.plot(*point, "o", color=ink(GREEN), markersize=6)
+        out = point - points.mean(0)
+        ax.text(point[0], point[1] + (0.05 if out[1] >= 0 else -0.05) * size, f"{name}  {share:.2f}", ha="center",
+                va="bottom" if out[1] >= 0 else "top", fontsize=9, color=ink(GREEN))
+    ax.plot(*mean, "*", color=RED, markersize=14, markeredgecolor="white", zorder=3)
+    ax.text(mean[0] + 0.05 * size, mean[1], "output", va="center", fontsize=9, color=ink(RED), weight="bold")
+    ax.margins(0.22, 0.2)
+    ax.axis("off")
+    return mean
+
+
+def _around(points: np.ndarray) -> list[int]:
+    """Which points span the convex hull, in order (monotone chain)."""
+    order = [int(i) for i in np.lexsort((points[:, 1], points[:, 0]))]
+    chain: list[int] = []
+    for way in (order, order[::-1]):
+        start = len(chain)
+        for i in way:
+            while len(chain) >= start + 2:
+                (ax, ay), (bx, by) = points[chain[-1]] - points[chain[-2]], points[i] - points[chain[-1]]
+                if ax * by - ay * bx > 0:
+                    break
+                chain.pop()
+            chain.append(i)
+        chain.pop()
+    return chain or order[:1]
+
+
+def triangle(corners: Sequence[str], paths: Mapping[str, Any], ax: Axes) -> None:
+    """Three weights that sum to 1 as a point in a triangle: at a corner one of them is 1, in the middle all are equal.
+
+    ``paths`` maps a name to weights ``(3,)`` or ``(steps, 3)``, drawn as a line to a large point, named below. ValueError for weights that
+    are negative or do not sum to 1.
+    """
+    if len(corners) != 3:
+        raise ValueError(f"a triangle has 3 corners, got {len(corners)}")
+    place = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3 ** 0.5 / 2]])
+    ax.fill(*place.T, facecolor=BLUE + "12", edgecolor=GREY, lw=1.3)
+    for i in range(3):  # lines on which one weight is one quarter, one half, three quarters
+        for share in (0.25, 0.5, 0.75):
+            ends = [share * place[i] + (1 - share) * place[j] for j in range(3) if j != i]
+            ax.plot(*np.transpose(ends), color=GREY, lw=0.6, ls=":")
+    for name, point, align in zip(corners, place, ("right", "left", "center"), strict=True):
+        ax.text(point[0] + {"right": -0.03, "left": 0.03, "center": 0}[align], point[1] + (0.03 if align == "center" else -0.01), name,
+                ha=align, va="bottom" if align == "center" else "center", fontsize=9)
+    for line, ((name, weights), colour) in enumerate(zip(paths.items(), (ORANGE, GREEN, RED, BLUE) * len(paths), strict=False)):
+        rows = np.atleast_2d(array(weights))
+        if rows.shape[1] != 3 or rows.min() < 0 or np.abs(rows.sum(1) - 1).max() > 1e-4:
+            raise ValueError(f"{name}: three weights that sum to 1 are needed, got {rows[0].round(3).tolist()}")
+        way = rows @ place
+        ax.plot(*way.T, "o-", color=colour, markersize=4, lw=1.6)
+        ax.plot(*way[-1], "o", color=ink(colour), markersize=8)
+        ax.text(0.5, -0.13 - 0.1 * line, f"● {name}", ha="center", fontsize=9, color=ink(colour))
+    ax.set(xlim=(-0.25, 1.25), ylim=(-0.1 - 0.1 * len(paths), 1.0))
+    ax.set_aspect("equal")
+    ax.axis("off")
+
+
+def one_change(before: Sequence[str], after: Sequence[str], titles: tuple[str, str] = ("before", "after")) -> Figure:
+    """Two stacks of boxes from bottom to top; what the second adds or replaces is orange and marked, what it drops is red.
+
+    A box that stands in both, in the same order, is kept. ValueError for an empty stack.
+    """
+    if not before or not after:
+        raise ValueError("both stacks need at least one box")
+    from difflib import SequenceMatcher
+
+    blocks = SequenceMatcher(a=list(before), b=list(after), autojunk=False).get_matching_blocks()
+    kept = [{m.a + i for m in blocks for i in range(m.size)}, {m.b + i for m in blocks for i in range(m.size)}]
+    tall = max(len(before), len(after))
+    wide = max(3.0, 0.17 * max(map(len, (*before, *after))) + 0.5)
+    fig, axes = panels(2, 7.4, 0.52 * tall + 0.5)
+    for side, (ax, stack, title) in enumerate(zip(axes, (before, after), titles, strict=True)):
+        ax.set(xlim=(-wide / 2 - 0.9, wide / 2 + 0.9), ylim=(-0.6, tall - 0.3), title=title)
+        ax.axis("off")
+        for i, text in enumerate(stack):
+            same = i in kept[side]
+            mark, colour = ("", GREY) if same else ("− ", RED) if side == 0 else ("+ ", ORANGE)
+            box(ax, 0, i, mark + text, colour, wide, 0.62)
+            if i:
+                arrow(ax, (0, i - 0.68), (0, i - 0.33))
+    return fig

@@ -1,0 +1,106 @@
+"""Drawings from data: what they compute is right, what does not fit is refused, no text is small."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from course_utils.show import sequences, sketches
+from course_utils.show.architecture import LEVELS, fine_tuning, timeline, transformer
+from course_utils.show.figures import panels, plt
+
+CANDIDATE, REFERENCE = "the cat sat on the mat".split(), "the cat sat on a mat".split()
+STEPS = [{("A",): -0.5, ("B",): -0.9}, {("A", "x"): -1.4, ("A", "."): -1.0, ("B", "x"): -1.1, ("B", "y"): -3.0}]
+CHOICES = {"p": {"the": 0.5, "a": 0.3, "$": 0.1}, "q": {"the": 0.4}}
+
+
+@pytest.fixture
+def ax():
+    fig, ax = panels()
+    yield ax
+    plt.close(fig)
+
+
+def words(figure):
+    figure.canvas.draw()
+    found = [text for ax in figure.axes for text in ax.texts if text.get_text()]  # arrows are texts without words
+    assert all(text.get_fontsize() >= 9 for text in found)
+    plt.close(figure)
+    return [text.get_text() for text in found]
+
+
+def test_the_beam_keeps_the_best_and_ends_take_no_place():
+    found = words(sequences.beam_tree(STEPS, 1, end="."))
+    assert {"A  −0.50 ✓", "B  −0.90", ".  −1.00 ■", "x  −1.10 ✓", "x  −1.40", "y  −3.00"} <= set(found)
+
+
+def test_a_cache_computes_each_column_once():
+    figure = sequences.cache_steps(list("abcde"), given=2)
+    assert [ax.get_title() for ax in figure.axes] == ["everything again: 14 computed", "with a cache: 5 computed"]
+    assert words(figure).count("kept") == 2 + 3 + 4
+
+
+def test_runs_in_common_are_clipped():
+    found = words(sequences.common_runs(CANDIDATE, REFERENCE))
+    assert [text for text in found if "found" in text] == ["5 of 6 found", "3 of 5 found", "2 of 4 found", "1 of 3 found"]
+
+
+def test_merges_and_bars_show_their_pieces():
+    rows = [("letters", [["h", "u"], ["u"]]), ("h + u", [["hu"], ["u"]])]
+    assert words(sequences.merge_steps(rows)) == ["letters", "h", "u", "u", "h + u", "hu", "u"]
+    figure = sequences.next_token_bars(CHOICES, kept={"p": 1})
+    hollow = [[bar.get_facecolor()[3] == 0 for bar in ax.patches] for ax in figure.axes]
+    assert hollow == [[False, True, True], [False]]
+    assert words(figure) == [" 0.50", " 0.30", " 0.10", " 0.40"]
+
+
+def test_an_angle_is_that_of_the_two_vectors(ax):
+    sketches.angles([2.0, 0.0], {"near": [1.0, 1.0], "across": [0.0, 3.0]}, ax)
+    assert {"near\nq·k = 2.0\n45°", "across\nq·k = 0.0\n90°"} <= {text.get_text() for text in ax.texts}
+
+
+def test_the_output_lies_in_the_hull(ax):
+    points, weights = torch.randn(7, 2, generator=torch.Generator().manual_seed(0)), torch.arange(7.0).softmax(0)
+    mean = sketches.hull(points, weights, list("abcdefg"), ax)
+    np.testing.assert_allclose(mean, weights @ points, rtol=1e-5)
+    around = points[sketches._around(points.numpy())].double()
+    sides = around.roll(-1, 0) - around
+    for p in points.double():
+        way = p - around
+        assert (sides[:, 0] * way[:, 1] - sides[:, 1] * way[:, 0] > -1e-6).all()
+
+
+def test_equal_weights_stand_in_the_middle_of_the_triangle(ax):
+    sketches.triangle(list("abc"), {"even": [1 / 3] * 3}, ax)
+    np.testing.assert_allclose(ax.lines[-1].get_xydata()[0], [0.5, 3 ** 0.5 / 6], atol=1e-9)
+
+
+def test_one_change_marks_what_differs():
+    assert words(sketches.one_change(["a", "b", "c"], ["a", "d", "c", "e"])) == ["a", "− b", "c", "a", "+ d", "c", "+ e"]
+
+
+def test_the_large_drawings_have_no_small_text():
+    for level in range(1, len(LEVELS) + 1):
+        assert words(transformer(level))
+    assert "the weights are copied" in words(fine_tuning())
+    assert {"T5", "BERT"} <= set(words(timeline({"T5": (2019.8, "both"), "BERT": (2018.8, "encoder"), "GPT": (2018.4, "decoder")})))
+
+
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda ax: sequences.beam_tree([], 2), "0 steps"), (lambda ax: sequences.beam_tree(STEPS, 0), "beam=0"),
+    (lambda ax: sequences.beam_tree([{("A",): 0.0}, {("B", "x"): 0.0}], 1), "not among those"),
+    (lambda ax: sequences.cache_steps(["a"], 2), "given=2"), (lambda ax: sequences.common_runs([], ["a"]), "0 and 1 tokens"),
+    (lambda ax: sequences.merge_steps([("", [["a"]]), ("", [["b"]])]), "same words"),
+    (lambda ax: sequences.next_token_bars({"p": {"a": 1.2}}), "no probabilities"),
+    (lambda ax: sketches.angles([0.0, 0.0], {}, ax), "query must be"),
+    (lambda ax: sketches.hull(torch.zeros(2, 2), torch.tensor([0.5, 0.6]), "ab", ax), "sum to 1"),
+    (lambda ax: sketches.hull(torch.zeros(2, 2), torch.tensor([1.0]), "ab", ax), "do not match"),
+    (lambda ax: sketches.triangle("ab", {}, ax), "3 corners"),
+    (lambda ax: sketches.triangle("abc", {"p": [1.0, 1.0, 0.0]}, ax), "p: three"),
+    (lambda ax: sketches.one_change([], ["a"]), "at least one box"), (lambda ax: transformer(6), "1 to 5"),
+    (lambda ax: timeline({"x": (2020.0, "none")}), "none"),
+])
+def test_what_does_not_fit(call, message, ax):
+    with pytest.raises(ValueError, match=message):
+        call(ax)
