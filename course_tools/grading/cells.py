@@ -171,11 +171,11 @@ def checked_name(cells: list[Cell], exercise: str) -> str | None:
     return names[-1] if names else None
 
 
-def needs(cell: Cell, cells: list[Cell], end: int | None = None) -> list[int]:
+def needs(cell: Cell, cells: list[Cell], end: int | None = None, changes: bool = True) -> list[int]:
     """Indices of the cells to run for ``cell``, in the notebook's order: those that define or change what is used, and so on.
 
     The nearest definition above is taken, and the nearest below if there is none above (a notebook can be run out of order); with it
-    what changes the name from there down to cell ``end``, where the check stands (None: down to ``cell``).
+    what changes the name from there down to cell ``end``, where the check stands (None: down to ``cell``), unless ``changes`` is False.
     """
     end = cell.index if end is None else end
     setters = {function: names for c in cells for function, names in c.sets.items()}
@@ -192,7 +192,7 @@ def needs(cell: Cell, cells: list[Cell], end: int | None = None) -> list[int]:
         intact = [c for c in above if c.broken is None]
         helpers = intact[-1:] or above[-1:] or below[:1]
         start = helpers[0].index if helpers else user.index
-        helpers += [c for c in cells if start < c.index <= end and c is not user and c.broken is None
+        helpers += [c for c in cells if changes and start < c.index <= end and c is not user and c.broken is None
                     and (name in gives[c.index] or (name in c.touches and name not in imported))]
         helpers += [c for c in stars if c.index <= end and not holders]
         for helper in helpers:

@@ -102,7 +102,7 @@ def kept_cells(book: dict[str, Any], solved: dict[str, Any] | None = None) -> se
     for cells in variants:
         for cell in cells:
             if cell.index in kept:
-                kept |= set(needs(cell, cells))
+                kept |= set(needs(cell, cells, changes=False))
     return kept
 
 
