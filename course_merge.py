@@ -161,8 +161,9 @@ def answer_id(notebook: Notebook, exercise: str | None) -> str | None:
 
 def _task(notebook: Notebook, exercise: str) -> tuple[str | None, str | None]:
     """The stub of an exercise and the text above it; where their lines break does not count."""
-    stub = next((source for cell in notebook["cells"] if cell.get("id") == answer_id(notebook, exercise)
-                 and _hash(source := source_of(cell)) == _stubs(notebook).get(exercise)), _stubs(notebook).get(exercise))
+    blank = _stubs(notebook).get(exercise)
+    stub = next((source_of(cell) for cell in notebook["cells"] if cell.get("id") == answer_id(notebook, exercise)
+                 and _hash(source_of(cell)) == blank), blank)
     text = next((source_of(cell) for cell in notebook["cells"] if cell["cell_type"] == "markdown"
                  and re.search(rf"(?m)^### Exercise {re.escape(exercise)} ", source_of(cell))), None)
     return tuple(part and "".join(part.split()) for part in (stub, text))

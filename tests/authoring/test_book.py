@@ -61,7 +61,9 @@ def test_a_staged_chapter_has_labels_pictures_with_alt_text_and_ways_to_the_answ
     outputs = [output for cell in staged.cells if cell.cell_type == "code" for output in cell.outputs]
     assert figures and not any("image/png" in output.get("data", {}) for output in outputs)
     tags = [output.data["text/html"] for output in outputs if "<img" in output.get("data", {}).get("text/html", "")]
-    assert len(tags) == len(figures) and all(' alt="' in tag and ' alt=""' not in tag for tag in tags)
+    assert all(' alt="' in tag and ' alt=""' not in tag for tag in tags)
+    shown = "".join(tags)  # with the frames of sliders, which are named there
+    assert len(tags) >= 10 and all(figure.name in shown for figure in figures)
     assert all((tmp_path / "static" / "figures" / tag.split("figures/")[1].split('"')[0]).exists() for tag in tags)
 
 
