@@ -105,10 +105,11 @@ def find(cells: list[Cell], exercises: dict[str, str]) -> dict[str, dict[str, An
             continue  # the notebook of one chapter may define a helper that has the name of another chapter's exercise
         own = [cell for cell in answers if cell.exercise == exercise and cell.role == "answer"]
         name = _name_in(cells, answers, own, exercise, asked)
-        chosen, notes = _choose(answers, own, name, alone=untagged[name] <= 1)
+        asking = {cell.index for cell in cells if is_check(cell) and exercise in _CHECKED.findall(cell.source)}
+        chosen, notes = _choose(answers, own, name, alone=untagged[name] <= 1, asking=asking)
         if chosen is None:
             continue
-        end = max([cell.index for cell in cells if is_check(cell) and exercise in _CHECKED.findall(cell.source)] + [chosen.index])
+        end = max(asking | {chosen.index})
         needed = needs(chosen, answers, end)
         below = {c.exercise for c in answers if c.index in needed and c.role == "answer" and c.exercise in exercises} - {exercise}
         found[exercise] = {"cell": chosen.index, "name": name, "needs": needed, "builds_on": sorted(below), "notes": notes,
@@ -139,10 +140,11 @@ def _name_in(cells: list[Cell], answers: list[Cell], own: list[Cell], exercise: 
     return name
 
 
-def _choose(answers: list[Cell], own: list[Cell], name: str, alone: bool) -> tuple[Cell | None, list[str]]:
+def _choose(answers: list[Cell], own: list[Cell], name: str, alone: bool, asking: set[int]) -> tuple[Cell | None, list[str]]:
     """The cell that counts, and what to say of the choice: the exercise's own cell if it is solved, else one elsewhere that is.
 
-    ``alone``: no other exercise without a cell of its own asks for the name; else nobody can tell whose a cell without metadata is.
+    ``asking``: the cells that ask for its check. ``alone``: no other exercise without a cell of its own asks for the name; else nobody
+    can tell whose a cell without metadata is.
     """
     mine = [cell for cell in own if name in cell.defines]
     others = [cell for cell in answers if name in cell.defines and cell not in own and (cell.exercise is None or cell.role != "answer")]
@@ -150,7 +152,8 @@ def _choose(answers: list[Cell], own: list[Cell], name: str, alone: bool) -> tup
         others = []
     solved = [cell for cell in mine if name not in cell.blank]
     elsewhere = [cell for cell in others if name not in cell.blank]
-    candidates = solved or elsewhere or mine or others or own
+    with_check = [cell for cell in elsewhere if cell.index in asking]  # defined right above its check, in the same cell: that is checked
+    candidates = with_check or solved or elsewhere or mine or others or own
     if not candidates:
         return None, []
     chosen, notes = candidates[-1], []
@@ -181,7 +184,7 @@ def needs(cell: Cell, cells: list[Cell], end: int | None = None, changes: bool =
     setters = {function: names for c in cells for function, names in c.sets.items()}
     gives = {c.index: (c.defines | c.imported).union(*(setters.get(function, ()) for function in c.calls)) for c in cells}
     imported = {name for c in cells for name in c.imported - c.defines}
-    stars = [c for c in cells if c.star]
+    stars = [c for c in cells if c.star or c.hidden]  # anything may come from them
     chosen, todo = {cell.index}, [(name, cell) for name in sorted(cell.uses)]
     asked = {(name, cell.index) for name in cell.uses}
     while todo:
@@ -195,6 +198,8 @@ def needs(cell: Cell, cells: list[Cell], end: int | None = None, changes: bool =
         helpers += [c for c in cells if changes and start < c.index <= end and c is not user and c.broken is None
                     and (name in gives[c.index] or (name in c.touches and name not in imported))]
         helpers += [c for c in stars if c.index <= end and not holders]
+        if name in ("_", "__", "___"):
+            helpers += [c for c in cells if c.shows and c.index < user.index][-3:]
         for helper in helpers:
             chosen.add(helper.index)
             for used in helper.uses | ({name} if name in helper.touches else set()):

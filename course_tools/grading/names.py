@@ -11,6 +11,7 @@ _MAGIC = re.compile(r"^[ \t]*%%(\w+)[^\n]*\n?")
 _RUN_BODY = ("time", "capture", "prun")  # cell magics that run what stands below them, in the notebook's own namespace
 _HARMLESS = {"print", "display", "check", "len", "range", "zip", "enumerate", "sum", "min", "max", "abs", "round", "sorted", "list",
              "tuple", "set", "dict", "str", "int", "float", "repr", "type", "isinstance"}  # change nothing that is handed to them
+_HIDDEN = {"exec", "eval", "globals", "vars", "locals", "setattr"}
 _TIMED = re.compile(r"(?m)^([ \t]*)%time[ \t]+(?!$)")
 
 
@@ -26,6 +27,8 @@ class Names:
     calls: set[str] = field(default_factory=set)
     blank: set[str] = field(default_factory=set)
     star: bool = False
+    hidden: bool = False  # gives values to names that its text does not tell: exec, globals()
+    shows: bool = False  # ends in an expression, which becomes _
     broken: str | None = None
 
 
@@ -80,6 +83,10 @@ def names_in(source: str) -> Names:
         _note(node, found)
     found.imported -= found.defines  # what is imported is nobody's answer, but other cells may need it
     found.uses = global_names(table) | (found.touches & found.defines)  # K += 1 looks K up
+    found.uses = found.uses.union(*found.sets.values())
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    found.hidden = bool(called & _HIDDEN)
+    found.shows = bool(tree.body) and isinstance(tree.body[-1], ast.Expr)
     return found
 
 
