@@ -87,7 +87,7 @@ def _route(logits: Tensor, active: int, axis: int = 1, normal: str = "chosen", b
 
 def _careful(logits: Tensor, active: int, **ways: Any) -> tuple[Tensor, Tensor]:
     if not 1 <= active <= logits.shape[1]:
-        raise ValueError(f"active={active}: at least 1, and at most the {logits.shape[1]} experts there are")
+        raise ValueError(f"active={active} must lie between 1 and the {logits.shape[1]} experts")
     return _route(logits, active, **ways)
 
 
