@@ -120,6 +120,15 @@ def test_exercise_cells(number: str, kind: str) -> None:
             assert "<details" in cell.source, f"{cell.id} is not folded"
 
 
+@each_chapter
+def test_a_blank_exercise_is_not_attempted(number: str) -> None:
+    """Also where code with a bug is handed out: nobody is told that code is wrong which nobody has written."""
+    for cell in notebook_of(number, CHAPTER).cells:
+        if cell.metadata.get("course", {}).get("role") == "check":
+            shown = "".join(readable(output) for output in cell.outputs)
+            assert "○" in shown and "✗" not in shown, f"{cell.id}: {shown[:200]}"
+
+
 @each_notebook
 def test_load(number: str, kind: str) -> None:
     """A chapter can be read and run in two hours; what exceeds that is folded away."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -84,10 +85,10 @@ def _route(logits: Tensor, active: int, axis: int = 1, normal: str = "chosen", b
     return weights, experts * (share * mean).sum()
 
 
-def _reference(logits: Tensor, active: int) -> tuple[Tensor, Tensor]:
+def _careful(logits: Tensor, active: int, **ways: Any) -> tuple[Tensor, Tensor]:
     if not 1 <= active <= logits.shape[1]:
-        raise ValueError(f"active={active}: at least 1, and at most the {logits.shape[1]} experts there are")
-    return _route(logits, active)
+        raise ValueError(f"active={active} must lie between 1 and the {logits.shape[1]} experts")
+    return _route(logits, active, **ways)
 
 
 def _draw(seed: int) -> list[Case]:
@@ -124,13 +125,13 @@ STUB = {"axis": 0, "normal": "none", "balance": "share twice"}
 
 ROUTER = Exercise(
     id="11b.7", title="Find the bugs: the router", name="route", kind="function", stars=3, minutes=18,
-    signature="route(logits, active) -> weights (tokens, experts), balance ()", oracle=_oracle, reference=_reference, draw=_draw,
+    signature="route(logits, active) -> weights (tokens, experts), balance ()", oracle=_oracle, reference=_careful, draw=_draw,
     fixed=_fixed, parts={"one expert": 2, "two or more": 2, "refusal": 1}, outputs=("weights", "balance"),
     raw=_sorted_ties, compared="of equal experts any are right",
     twins=(
         Twin("probabilities added up", partial(_route, balance="summed"),
              "You add up each expert's probabilities over the tokens, so the balance grows with the batch. Their mean is wanted."),
-        Twin("still the handed-out bugs", partial(_route, **STUB),
+        Twin("still the handed-out bugs", partial(_careful, **STUB),
              "Sum the weights of one token, and the probabilities of one token. Then ask which part of the loss an optimiser could lower.",
              untouched=True),
         Twin("only the axis mended", partial(_route, normal="none", balance="share twice"),
