@@ -163,9 +163,10 @@ def _grade_until_broken(line: Line, exercises: dict[str, Exercise], places: dict
         else:
             try:
                 mark = _asked(line, exercise, secret, limits)
-                if places[key].right and mark.stage != "passed":  # perhaps a cell matters that nobody can tell from its text
+                unknown = mark.stage == "raised" and "NameError" in mark.message
+                if unknown or (places[key].right and mark.stage != "passed"):  # a cell may matter that nobody can tell from its text
                     mark = max(_asked(line, exercise, secret, limits, everything=True), mark, key=lambda tried: tried.points)
-                    mark.claimed = mark.stage != "passed"
+                    mark.claimed = places[key].right and mark.stage != "passed"
             except TimeoutError:
                 return key, f"It did not end within {limits.timeout:g} s and was stopped."
             except (wire.ProtocolError, OSError):

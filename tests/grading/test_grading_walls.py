@@ -179,11 +179,10 @@ def test_forged_reports_win_nothing_and_blame_nobody(box, lie):
 def test_what_the_saved_output_claims(box):
     """A claim has everything above the check run, and gives no points; what is still wrong is marked for the report."""
     check = cell('result = check("01.1", gaussian_weights)', "01.1", "check")
-    hidden = notebook(cell("for name in ('two',):\n    vars()[name] = 2"), cell(RIGHT.replace("** 2)", "** two)"), "01.1"),
-                      check | {"outputs": [SAID]})
-    assert marks_of(box, hidden)["01.1"].points == 4
-    without = notebook(cell("for name in ('two',):\n    vars()[name] = 2"), cell(RIGHT.replace("** 2)", "** two)"), "01.1"), check)
-    assert marks_of(box, without)["01.1"].points < 4  # nobody can tell from the text that the first cell matters
+    book = [cell("two = 3"), cell("get_ipython().user_ns['t' + 'wo'] = 2"), cell(RIGHT.replace("** 2)", "** two)"), "01.1")]
+    assert marks_of(box, notebook(*book, check | {"outputs": [SAID]}))["01.1"].points == 4
+    assert marks_of(box, notebook(*book, check))["01.1"].points < 4  # nobody can tell from the text that the second cell matters
+    assert marks_of(box, notebook(*book[1:], check))["01.1"].points == 4  # a name that nobody defines: everything is run
     lie = marks_of(box, notebook(cell(WRONG, "01.1"), check | {"outputs": [SAID]}))["01.1"]
     assert lie.points == 0 and lie.claimed
 
