@@ -1,0 +1,139 @@
+"""Run the cells behind one assertion of a chapter, as they are and with one thing broken.
+
+A control belongs to a claim: the same cells with the cause removed. The chapter's own assertion has to tell the two apart; an assertion
+that also passes over the broken cells proves nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import traceback
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Control:
+    """What is broken in a chapter, and where that must be seen.
+
+    ``claim``: the statement behind which it stands. ``breaks``: what is broken, in words. ``old`` is replaced by ``new`` in the one code
+    cell that holds it; ``before`` is run first (to break the package instead of a cell). ``fails``: a piece of the one asserting line.
+    """
+
+    claim: str
+    breaks: str
+    fails: str
+    old: str = ""
+    new: str = ""
+    before: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the cells ended: the line that stopped them ("" when nothing did), the error, seconds."""
+
+    line: str
+    error: str
+    seconds: float
+
+
+class ControlError(ValueError):
+    """A control that does not fit its chapter; the message says how to mend it."""
+
+
+@cache
+def code_cells(number: str) -> list[str]:
+    """Code cells of a solved chapter, in order."""
+    from course_tools.authoring.ledger import find_sources
+    from course_tools.authoring.source import SOLUTION, read_chapter
+
+    return [cell.source(SOLUTION) for cell in read_chapter(find_sources(ROOT)[number]).cells if cell.kind == "code"]
+
+
+def _only_cell(sources: list[str], text: str, what: str) -> int:
+    places = [index for index, source in enumerate(sources) if text in source]
+    if len(places) != 1 or sources[places[0]].count(text) != 1:
+        raise ControlError(f"{what} {text!r} stands in {len(places)} cells, or more than once in one: it has to stand exactly once")
+    return places[0]
+
+
+def cells_behind(number: str, control: Control, broken: bool) -> list[str]:
+    """Sources of the cells to run: what the asserting cell needs, and that cell; the break is in them if ``broken``. Nothing is checked:
+    the solution's own answers are used as they are."""
+    from course_tools.grading.cells import cell_of, needs, runnable
+
+    sources = list(code_cells(number))
+    asserting = _only_cell(sources, control.fails, "the assertion")
+    place = _only_cell(sources, control.old, "what is broken,") if control.old else asserting
+    if broken and control.old:
+        sources[place] = sources[place].replace(control.old, control.new)
+    unchecked = runnable([cell_of(index, source) for index, source in enumerate(sources)])
+    cells = [cell_of(index, source) for index, source in unchecked.items()]
+    chosen = needs(next(cell for cell in cells if cell.index == asserting), cells)
+    if place not in chosen:
+        raise ControlError(f"the cell with {control.old!r} is not one that the assertion {control.fails!r} depends on")
+    return [control.before] * broken + [unchecked[index] for index in chosen if index <= asserting]
+
+
+def run_here(sources: list[str]) -> Outcome:
+    """Run cells in a fresh shell of this process, until one fails."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell, started = InteractiveShell.instance(), time.perf_counter()
+    for source in sources:
+        result = shell.run_cell(source, silent=True)
+        error = result.error_before_exec or result.error_in_exec
+        if error is not None:
+            frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "ipython" in frame.filename or "ipykernel" in frame.filename]
+            line = source.split("\n")[(frames[-1].lineno or 1) - 1].strip() if frames else ""
+            return Outcome(line, f"{type(error).__name__}: {str(error)[:300]}", round(time.perf_counter() - started, 1))
+    return Outcome("", "", round(time.perf_counter() - started, 1))
+
+
+def in_a_fork(sources: list[str]) -> dict[str, Any]:
+    """The same in a fork of this process, which has imported PyTorch and run nothing."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writer, json.dumps(asdict(run_here(sources))).encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as file:
+        report = file.read()
+    os.waitpid(child, 0)
+    return json.loads(report)
+
+
+def run(number: str, control: Control) -> tuple[Outcome, Outcome]:
+    """Run the cells behind a control, as they are and broken, each in a process of its own."""
+    jobs = [cells_behind(number, control, broken) for broken in (False, True)]
+    settings = {**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "COURSE_STRICT": "1", "MPLBACKEND": "Agg"}
+    done = subprocess.run([sys.executable, "-m", "tests.controls.control"], input=json.dumps(jobs), capture_output=True, text=True,
+                          cwd=ROOT, env=settings)
+    try:
+        whole, broken = json.loads(done.stdout.splitlines()[-1])
+    except (IndexError, ValueError):
+        raise RuntimeError(f"the cells ended without a report: {done.stderr[-2000:]}") from None
+    return Outcome(**whole), Outcome(**broken)
+
+
+if __name__ == "__main__":
+    import IPython.core.interactiveshell  # noqa: F401
+    import matplotlib.pyplot  # noqa: F401
+    import torch
+
+    torch.set_num_threads(1)
+    given = json.load(sys.stdin)
+    real, sys.stdout = sys.stdout, open(os.devnull, "w")
+    os.chdir(ROOT / "chapters")
+    print(json.dumps([in_a_fork(job) for job in given]), file=real)

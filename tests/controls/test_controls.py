@@ -1,0 +1,52 @@
+"""Break what a claim depends on, and see the chapter's own assertion fail."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+
+import pytest
+
+from course_tools.authoring.ledger import find_sources
+
+from .control import ROOT, Control, ControlError, cells_behind, run
+
+LEAST = 6  # controls of a chapter that has them at all
+ONLY = [number for number in os.environ.get("COURSE_CHAPTERS", "").split(",") if number]
+CHAPTERS = {name[2:]: importlib.import_module(f"{__package__}.{name}").CONTROLS
+            for _, name, _ in pkgutil.iter_modules([os.path.dirname(__file__)]) if name.startswith("ch")}
+EACH = [pytest.param(number, control, id=f"{number}-{control.breaks}") for number, controls in CHAPTERS.items() for control in controls
+        if not ONLY or number in ONLY]
+
+full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1" and not ONLY, reason="controls run for a named chapter, or with --full")
+
+
+def test_controls_belong_to_chapters() -> None:
+    assert set(CHAPTERS) <= set(find_sources(ROOT))
+
+
+@pytest.mark.parametrize("number", CHAPTERS)
+def test_a_chapter_has_enough_of_them(number: str) -> None:
+    assert len(CHAPTERS[number]) >= LEAST
+    assert len({control.breaks for control in CHAPTERS[number]}) == len(CHAPTERS[number])
+
+
+@pytest.mark.parametrize(("number", "control"), EACH)
+def test_a_control_fits_its_chapter(number: str, control: Control) -> None:
+    assert cells_behind(number, control, broken=True) != cells_behind(number, control, broken=False)
+
+
+@full
+@pytest.mark.parametrize(("number", "control"), EACH)
+def test_the_assertion_fails_when_its_cause_is_removed(number: str, control: Control) -> None:
+    whole, broken = run(number, control)
+    print(f"{number} {control.breaks}: {whole.seconds} s whole, {broken.seconds} s broken: {broken.error[:100]}")
+    assert not whole.error, f"the cells fail as they are: {whole.error} at {whole.line}"
+    assert control.fails in broken.line and broken.error.startswith("AssertionError"), \
+        f"broken, the cells should fail at {control.fails!r}; they gave {broken.error or 'no error'} at {broken.line!r}"
+
+
+def test_a_control_that_fits_nothing_is_refused() -> None:
+    with pytest.raises(ControlError):
+        cells_behind("01", Control("", "", fails="assert no such line"), broken=False)
