@@ -23,10 +23,11 @@ CONTROLS = [
             "what followed, shuffled", "assert equal[1][1] > equal[3][1] + 3",
             "    keys, values, query, target = windows(p)\n    by_loo",
             "    keys, values, query, target = windows(p)\n    values = values[torch.randperm(len(values))]\n    by_loo"),
-    Control("With many features the nearest key is nearly as far as the mean.",
-            "all features the same number", "assert all(shares[d] > least[d] for d in shares)",
-            "    keys = torch.rand(500, d, generator=g)",
-            "    query = query[:, :1].expand(200, d)\n    keys = torch.rand(500, 1, generator=g).expand(500, d)"),
+    Control("With many features the nearest key is no longer much nearer than the mean.",
+            "every feature the same number", "assert years[1] < 0.2 and years[4] > 0.35",
+            "random = torch.rand(200, d, generator=g), torch.rand(500, d, generator=g)",
+            "random = torch.rand(200, 1).expand(200, d), torch.rand(500, 1).expand(500, d)\n"
+            "    keys, query = keys[:, :1].expand(-1, d), query[:, :1].expand(-1, d)"),
     Control("Learned factors repair the kernel when there are many features.",
             "nothing learned", "assert learned[9] < equal[9][1] - 2",
             "fit(model, loss, steps=300, lr=0.03,", "fit(model, loss, steps=300, lr=1e-9,"),
@@ -41,4 +42,7 @@ CONTROLS = [
             "one key longer than the others", "assert gap(same_length) < 1e-6",
             "same_length = nn.functional.normalize(keys, dim=-1)",
             "same_length = nn.functional.normalize(keys, dim=-1)\nsame_length[0] *= 1.1"),
+    Control("Softmax attention is a Gaussian kernel with a head start for long keys.",
+            "no head start", "torch.testing.assert_close(attention, gaussian)",
+            "head_start = torch.exp(keys.pow(2).sum(1) / 2)", "head_start = torch.ones(6)"),
 ]
