@@ -1,0 +1,30 @@
+"""Controls of chapter 06, Masking."""
+
+from .control import Control
+
+CONTROLS = [
+    Control("A model without a mask learns nothing but to read the answer.",
+            "a mask", "assert cheated < 0.2", "unmasked, history_unmasked = trained(mask=None)",
+            "unmasked, history_unmasked = trained(mask=torch.ones(n, n).tril().bool())"),
+    Control("A mask acts in the forward pass, without any update.",
+            "no mask in either pass", "assert change[:4].max() > 0.1",
+            "with_mask, _ = scaled_dot_product_attention(q, k, v, keep)", "with_mask, _ = scaled_dot_product_attention(q, k, v)"),
+    Control("With the padding mask a sentence comes out the same whoever shares its batch.",
+            "no padding mask", 'assert gaps["without a mask"] > 0.05',
+            '"with the padding mask": padding}', '"with the padding mask": None}'),
+    Control("With the source's padding mask nothing on a pad reaches the target.",
+            "other content on the real tokens too", 'assert moved["no mask"] > 0.1',
+            "other = source + pads[..., None] * torch.randn(3, 5, 12)", "other = source + torch.randn(3, 5, 12)"),
+    Control("Averages over losses must leave the pads out.",
+            "pads counted", "assert abs(over_words - ignored) < 1e-5", "(wanted != 0)[None]", "(wanted >= 0)[None]"),
+    Control("The gradient misses a detached statistic.",
+            "the statistic not detached", "assert list(future.values()) ==", "x - x.mean(0).detach()", "x - x.mean(0)"),
+    Control("Pushing finds what the gradient misses.",
+            "pushes that hardly push", "assert list(future.values()) ==",
+            "other[j] += 5 * torch.randn(x.shape[1])", "other[j] += 1e-3 * torch.randn(x.shape[1])"),
+    Control("The detectors tell a masked model from one without a mask.",
+            "no mask in either model", "assert found == ", "model.from_vectors(x[None], mask_for(8))[0]", "model.from_vectors(x[None], None)[0]"),
+    Control("A prompt needs the mask at inference, too.",
+            "the mask kept both times", "assert changes[0].max() < 1e-4",
+            "for mask in (masks.causal_mask(n), None):\n        changes", "for mask in 2 * [masks.causal_mask(n)]:\n        changes"),
+]
