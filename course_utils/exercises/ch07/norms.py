@@ -74,11 +74,16 @@ def _layer_case(g: torch.Generator, label: str, x: Tensor, part: str = "values",
     return Case(label, args, part=part, gradients=("x", "weight", "bias"), shape="(…, d_model)")
 
 
+def _spread(x: Tensor, least: float = 0.6) -> Tensor:
+    """Tokens of small variance moved apart: where the epsilon stands has cases of its own."""
+    return x.mean(-1, keepdim=True) + (x - x.mean(-1, keepdim=True)) * (least / x.std(-1, keepdim=True, unbiased=False)).clamp(min=1)
+
+
 def _draw_layer(seed: int) -> list[Case]:
     g = generator(seed)
-    return [_layer_case(g, "2 sequences of 3 tokens of width 5", 2 * randn(g, 2, 3, 5) + 1),
-            _layer_case(g, "4 tokens of width 6", 2 * randn(g, 4, 6) - 1),
-            _layer_case(g, "four axes", randn(g, 2, 3, 4, 5) + 1),
+    return [_layer_case(g, "2 sequences of 3 tokens of width 5", _spread(2 * randn(g, 2, 3, 5) + 1)),
+            _layer_case(g, "4 tokens of width 6", _spread(2 * randn(g, 4, 6) - 1)),
+            _layer_case(g, "four axes", _spread(randn(g, 2, 3, 4, 5) + 1)),
             _layer_case(g, "features around 100", (64 * randn(g, 2, 3, 8)).round() / 64 + 100),  # 8 of them in 64ths: exact means
             _layer_case(g, "tokens of small variance, eps = 0.01", 0.1 * randn(g, 2, 3, 5), "eps", eps=0.01)]
 
