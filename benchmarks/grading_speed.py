@@ -1,7 +1,9 @@
 """Grading against nbgrader's batch autograde, the same notebooks side by side in one run; and memory as the class grows.
 
     python benchmarks/grading_speed.py [--chapter 01] [--submissions 40] [--classes 25 100]
-    python benchmarks/grading_speed.py --class 120 03 --class 40 01 03 06 [--jobs 2]     (no nbgrader: seconds and peak memory of classes)
+    python benchmarks/grading_speed.py --class 120 03 --class 40 01 03 06 [--jobs 2]
+
+The second form measures such classes alone, without nbgrader: seconds and peak memory.
 
 Both use this machine with what they use by default: nbgrader one notebook after another, the grader its cores. The grader
 runs before and after nbgrader, and its start counts. Exits with 1 when it is less than 8 times as fast per submission, or when
@@ -136,8 +138,8 @@ def measure_classes(wanted: list[list[str]], jobs: int) -> int:
         with tempfile.TemporaryDirectory() as text:
             peak, seconds = peak_of_class(books, int(number), Path(text), jobs)
         notebooks = int(number) * len(names)
-        print(f"{number} students with {', '.join(chapters)} ({notebooks} notebooks, {exercises} exercises each student), {jobs} judges: "
-              f"{seconds:.0f} s with the start, {seconds / notebooks:.2f} s a notebook, {seconds / int(number) / exercises:.3f} s an exercise; "
+        print(f"{number} students with {', '.join(chapters)} ({notebooks} notebooks, {exercises} exercises a student), {jobs} judges: "
+              f"{seconds:.0f} s in all, {seconds / notebooks:.2f} s a notebook, {seconds / int(number) / exercises:.3f} s an exercise, "
               f"peak memory {peak:.0f} MB", flush=True)
         found.append({"students": int(number), "chapters": chapters, "judges": jobs, "seconds": round(seconds, 1),
                       "seconds_per_notebook": round(seconds / notebooks, 3), "peak_memory_mb": round(peak, 1)})

@@ -40,7 +40,6 @@ sys.path.append(str(ROOT / "tests" / "checks"))  # the answers that its tests ha
 from bank import bank, edit  # noqa: E402
 from right_answers import ANSWERS  # noqa: E402
 
-
 # ---- kills -----------------------------------------------------------------------------------------------------
 
 def put_class(folder: Path) -> None:
@@ -282,7 +281,7 @@ def in_float64(answer: Any) -> Any:
 
 
 def marginal(exercise: str, kind: str, which: Any, *change: str) -> Any:
-    """An answer of ``marginal.json``: a twin, an answer of the bank, one with a line changed, another right one, one in double precision."""
+    """An answer of ``marginal.json``: a twin; of the bank, as it is or with a line changed; a right one, perhaps in double precision."""
     if kind == "twin":
         return next(twin.answer for twin in find(exercise).twins if twin.name == which)
     if kind in ("bank", "edit"):

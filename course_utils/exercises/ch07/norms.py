@@ -81,10 +81,13 @@ def _spread(x: Tensor, least: float = 0.6) -> Tensor:
 
 def _draw_layer(seed: int) -> list[Case]:
     g = generator(seed)
+    large = torch.zeros(2, 3, 8)
+    while large.var(-1).min() < 0.4:
+        large = (64 * randn(g, 2, 3, 8)).round() / 64  # 8 of them in 64ths: exact means
     return [_layer_case(g, "2 sequences of 3 tokens of width 5", _spread(2 * randn(g, 2, 3, 5) + 1)),
             _layer_case(g, "4 tokens of width 6", _spread(2 * randn(g, 4, 6) - 1)),
             _layer_case(g, "four axes", _spread(randn(g, 2, 3, 4, 5) + 1)),
-            _layer_case(g, "features around 100", (64 * randn(g, 2, 3, 8)).round() / 64 + 100),  # 8 of them in 64ths: exact means
+            _layer_case(g, "features around 100", large + 100),
             _layer_case(g, "tokens of small variance, eps = 0.01", 0.1 * randn(g, 2, 3, 5), "eps", eps=0.01)]
 
 
