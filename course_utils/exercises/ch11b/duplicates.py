@@ -118,7 +118,7 @@ def _texts(draw: random.Random) -> list[str]:
             case 1:
                 words = words + draw.choices(_WORDS, k=draw.randrange(1, 5))
             case 2:
-                words = words[:max(3, len(words) - draw.randrange(1, 5))]
+                words = words[:max(4, len(words) - draw.randrange(1, 5))]  # longer than any n
             case 3:
                 words = [words[0].upper(), *words[1:]]
         texts.append(" ".join(words))
@@ -146,6 +146,7 @@ def _fixed() -> list[Case]:
         ("a word said again and again", ["no no no no yes", "no no yes", "yes no"], 2, 0.6),
         ("almost the same, then the same", ["a b c d e f g", "a b c x e f g", "a b c d e f g"], 3, 0.4),
         ("texts shorter than n", ["yes", "no", "Yes", "well yes"], 3, 0.5),
+        ("short texts that share no shingle", ["yes", "no", "b c d", "x c d"], 3, 0.3),
         ("only the last shingle differs", ["a b c", "a b d", "a b c d"], 2, 0.6),
         ("duplicates far apart", ["a b c d", "p q r s", "t u v w", "A b c d", "p q r z"], 2, 0.5),
         ("two thirds of the smaller, half of all", ["a b c d e", "a b c x", "a b c d x y"], 1, 0.6),
