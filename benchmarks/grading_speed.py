@@ -1,6 +1,9 @@
 """Grading against nbgrader's batch autograde, the same notebooks side by side in one run; and memory as the class grows.
 
     python benchmarks/grading_speed.py [--chapter 01] [--submissions 40] [--classes 25 100]
+    python benchmarks/grading_speed.py --class 120 03 --class 40 01 03 06 [--jobs 2]
+
+The second form measures such classes alone, without nbgrader: seconds and peak memory.
 
 Both use this machine with what they use by default: nbgrader one notebook after another, the grader its cores. The grader
 runs before and after nbgrader, and its start counts. Exits with 1 when it is less than 8 times as fast per submission, or when
@@ -101,12 +104,13 @@ def anonymous(process: psutil.Process) -> float:
         return 0.0
 
 
-def peak_of_class(released: dict[str, Any], name: str, students: int, folder: Path) -> tuple[float, float]:
-    """Peak memory in MB and seconds of grading a class of so many notebooks with two judges."""
-    hand_in(released, name, folder / "class", range(students))
+def peak_of_class(released: dict[str, dict[str, Any]], students: int, folder: Path, jobs: int = 2) -> tuple[float, float]:
+    """Peak memory in MB and seconds of grading a class of so many students, each with the notebooks ``released`` by name."""
+    for name, book in released.items():
+        hand_in(book, name, folder / "class", range(students))
     started = time.perf_counter()
     judge = subprocess.Popen([sys.executable, "-m", "course_tools.grading", str(folder / "class"), "--out", str(folder / "out"), "--quiet",
-                              "--jobs", "2"], cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
+                              "--jobs", str(jobs)], cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
     peak = Peak(judge.pid)
     peak.start()
     code = judge.wait()
@@ -122,13 +126,38 @@ def seconds_of_ours(folder: Path, out: Path) -> float:
     return run("course_tools.grading", str(folder), "--out", str(out), "--quiet", cwd=ROOT)
 
 
+def measure_classes(wanted: list[list[str]], jobs: int) -> int:
+    """Seconds and peak memory of classes such as ``["120", "03"]``: so many students, each with these chapters."""
+    found = []
+    for number, *chapters in wanted:
+        names = [path.stem for chapter in chapters for path in (ROOT / "chapters").glob(f"{chapter}_*.ipynb")]
+        if not number.isdigit() or not chapters or len(names) != len(chapters):
+            raise SystemExit(f"--class {number} {' '.join(chapters)}: a number of students, then chapters such as 03 and 08a")
+        books = {name: json.loads((ROOT / "chapters" / f"{name}.ipynb").read_text(encoding="utf-8")) for name in names}
+        exercises = sum(len(answers("chapters", name)) for name in names)
+        with tempfile.TemporaryDirectory() as text:
+            peak, seconds = peak_of_class(books, int(number), Path(text), jobs)
+        notebooks = int(number) * len(names)
+        print(f"{number} students with {', '.join(chapters)} ({notebooks} notebooks, {exercises} exercises a student), {jobs} judges: "
+              f"{seconds:.0f} s in all, {seconds / notebooks:.2f} s a notebook, {seconds / int(number) / exercises:.3f} s an exercise, "
+              f"peak memory {peak:.0f} MB", flush=True)
+        found.append({"students": int(number), "chapters": chapters, "judges": jobs, "seconds": round(seconds, 1),
+                      "seconds_per_notebook": round(seconds / notebooks, 3), "peak_memory_mb": round(peak, 1)})
+    write("grading_classes", {"classes": found})
+    return 0
+
+
 def main() -> int:
     """Measure, print, write; 1 when a bound is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chapter", default="01")
     parser.add_argument("--submissions", type=int, default=40)
     parser.add_argument("--classes", type=int, nargs=2, default=[25, 100])
+    parser.add_argument("--class", nargs="+", action="append", dest="wanted", metavar="N CHAPTER", help="measure this class alone")
+    parser.add_argument("--jobs", type=int, default=2, help="judges of --class (2)")
     options = parser.parse_args()
+    if options.wanted:
+        return measure_classes(options.wanted, options.jobs)
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
         name = next(stem for stem in lay_out(ROOT, folder) if stem.startswith(options.chapter + "_"))
@@ -142,8 +171,8 @@ def main() -> int:
         cold = (ours + again) / 2
         run("nbgrader", "export", "--to", "grades.csv", cwd=folder)
         # what a further notebook costs: the difference between two classes, the start cancels
-        small, few = peak_of_class(released, name, options.classes[0], folder / "small")
-        large, many = peak_of_class(released, name, options.classes[1], folder / "large")
+        small, few = peak_of_class({name: released}, options.classes[0], folder / "small")
+        large, many = peak_of_class({name: released}, options.classes[1], folder / "large")
     steady = (many - few) / (options.classes[1] - options.classes[0])
     ratio, growth = theirs / cold, large / small
     print(f"{name}, {n} submissions, seconds per submission: nbgrader {theirs:.2f}, ours {cold:.2f} with its start, {steady:.2f} without")

@@ -9,7 +9,7 @@ from .collect import collect
 from .marks import exercises_of
 from .options import parser
 from .report import write_reports
-from .run import Book, fingerprint_of_exercises, grade_class, key_of
+from .run import alone_in, fingerprint_of_exercises, grade_class, key_of
 from .sandbox import SandboxError
 from .settings import load_settings
 
@@ -38,7 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
         counts = grade_class(options.submissions, options.out, plan, options.resume, options.jobs, options.engine, options.scheduler,
                              options.seed, options.quiet)
         submissions = collect(options.submissions)
-        students = write_reports(Book(options.out, True), settings, {key_of(s) for s in submissions}, fingerprint_of_exercises(only), only)
+        with alone_in(options.out, True) as book:
+            students = write_reports(book, settings, {key_of(s) for s in submissions}, fingerprint_of_exercises(only), only)
     except (ValueError, OSError, SandboxError) as error:
         print(f"grading: {error}", file=sys.stderr)
         return 2

@@ -27,6 +27,7 @@ from .likeness import likeness
 from .sandbox import ROOMS, Line, Sandbox
 
 LIMIT = 10.0  # seconds for the answer itself, as in a notebook's check
+LOST = 3  # times that a notebook is tried again because its sandbox was killed from outside
 MOST_SHOWN = 100_000  # characters of a panel
 
 
@@ -124,8 +125,9 @@ def _report(reply: Any) -> tuple[str, bytes]:
 
 def grade_notebook(sandbox: Sandbox, data: bytes, exercises: dict[str, Exercise], secret: str, limits: Limits) -> Graded:
     """Grade the exercises that are in a notebook. A submission that breaks its world loses the exercise that did it, and goes on
-    with the next one in a fresh world."""
-    until = time.monotonic() + max(limits.notebook, limits.timeout)
+    with the next one in a fresh world. Where the world went down with the fork server, which somebody outside has ended, the
+    exercise is tried again."""
+    until, lost = time.monotonic() + max(limits.notebook, limits.timeout), 0
     places: dict[str, _Place] | None = None
     marks: dict[str, Mark] = {}
     while places is None or len(marks) < len(places):
@@ -142,9 +144,13 @@ def grade_notebook(sandbox: Sandbox, data: bytes, exercises: dict[str, Exercise]
         except Unreadable as error:
             return Graded(marks, str(error))
         except (wire.ProtocolError, OSError) as error:  # OSError: TimeoutError, too
+            if line.ended == "lost" and (lost := lost + 1) <= LOST:
+                continue
             return Graded(marks, f"the notebook could not be read in the sandbox ({type(error).__name__}: {error})"[:300])
         if broken is not None:
             current, text = broken
+            if line.ended == "lost" and (lost := lost + 1) <= LOST:
+                continue
             if line.ended == "memory":
                 text = f"It took more than {limits.memory / 2**30:.1f} GB of memory, or started too many processes, and was stopped."
             _finish(marks, _failed(exercises[current], "raised", text, "stopped by the sandbox"), places[current], time.perf_counter())

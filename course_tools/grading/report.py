@@ -152,15 +152,16 @@ def write_reports(book: Book, settings: Settings, keys: set[str] | None = None, 
     for student in students:
         wanted.add(page_name(student))
         _replace(pages / page_name(student), feedback(student, settings))
-    for old in pages.glob("*.html"):
+    for old in (*pages.glob("*.html"), *pages.glob("*.html.part")):
         if old.name not in wanted:
             old.unlink()
     _replace(book.folder / "report.html", class_report(students, settings, only))
     _replace(book.folder / "gradebook.csv", "\ufeff" + gradebook(students, settings, only))
     for name, text in (("canvas.csv", canvas(students, settings)), ("moodle.csv", moodle(students, settings))):
-        (book.folder / name).unlink(missing_ok=True)
         if text:
             _replace(book.folder / name, text)
+        else:
+            (book.folder / name).unlink(missing_ok=True)
     return students
 
 

@@ -6,6 +6,7 @@ A run can be killed at any moment and resumed: a notebook is graded again only i
 from __future__ import annotations
 
 import atexit
+import contextlib
 import hashlib
 import json
 import os
@@ -29,6 +30,7 @@ from .sandbox import Sandbox, SandboxError, Unsandboxed, why_not
 JUDGED = (PACKAGE / "checks", PACKAGE / "exercises", Path(__file__).resolve().parent)  # what a mark depends on
 _boxes: dict[tuple, Sandbox] = {}
 _one_at_a_time = threading.Lock()
+TOGETHER = 3  # times that a class is graded side by side before notebooks are graded one by one, because judges die
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,20 @@ class Plan:
     timeout: float = 60.0
     memory: int = 2 * 2**30
     unsafe: bool = False
-    main: int = 0  # the process that started the run, on this machine
 
 
-def _watch(main: int, box: Sandbox) -> None:
-    """End this worker, and its sandbox, when the process that started the run is gone: it may have been killed."""
-    while os.getppid() == main:
-        time.sleep(0.5)
-    if box.process is not None:
-        box.process.kill()
-    os._exit(1)
+def _watched(main: int) -> None:
+    """In a new worker: end it, and its sandbox, when the process that started the run is gone: it may have been killed."""
+    def watch() -> None:
+        while os.getppid() == main:
+            time.sleep(0.5)
+        for box in list(_boxes.values()):
+            if box.process is not None:
+                box.process.kill()
+            box.sweep()
+        os._exit(1)  # a sandbox that is only starting dies with its parent
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _box(plan: Plan) -> Sandbox:
@@ -58,8 +64,6 @@ def _box(plan: Plan) -> Sandbox:
     if key not in _boxes:
         _boxes[key] = (Unsandboxed if plan.unsafe else Sandbox)(memory=plan.memory).__enter__()
         atexit.register(_boxes[key].__exit__, None, None, None)
-        if os.getppid() == plan.main:
-            threading.Thread(target=_watch, args=(plan.main, _boxes[key]), daemon=True).start()
     return _boxes[key]
 
 
@@ -88,11 +92,12 @@ def grade_loaded(submission: Submission, data: bytes, plan: Plan) -> dict[str, A
     except SandboxError:
         raise
     except Exception as error:  # one submission must not stop the class; its owner is told, and so is the instructor
-        result = {"problem": f"the grader stumbled over it ({type(error).__name__}: {error})"[:300], "marks": {}}
+        return _line(submission, "", {"problem": f"the grader stumbled over it ({type(error).__name__}: {error})"[:300], "marks": {}})
     return _line(submission, hashlib.sha256(data).hexdigest(), result)
 
 
 def _line(submission: Submission, digest: str, result: dict[str, Any]) -> dict[str, Any]:
+    """A line for a submission. Without the digest of what was read, --resume grades it again as soon as it can be read."""
     return {"key": key_of(submission), "sha256": digest, "submission": asdict(submission), **result}
 
 
@@ -111,18 +116,49 @@ def fingerprint_of_exercises(only: tuple[str, ...]) -> str:
     return text.hexdigest()[:16]
 
 
+@contextlib.contextmanager
+def alone_in(folder: str | Path, resume: bool, seed: str | None = None) -> Iterator[Book]:
+    """The folder of a run for this process alone: two that write lines and tables would spoil each other's. ValueError when another
+    works there. The lock ends with the process, however that ends."""
+    place = Path(folder)
+    if place.exists() and not (place / "run.json").exists() and (
+            not place.is_dir() or any(path.name not in ("run.part", "run.json") for path in place.iterdir())):
+        raise ValueError(f"{place} holds other things, which would be overwritten: name a new folder")
+    place.mkdir(parents=True, exist_ok=True)
+    held = _locked(place)
+    try:
+        yield Book(place, resume, seed)
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _locked(folder: Path) -> int | None:
+    """A handle that holds the folder's lock; None where the file system has no locks."""
+    try:
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise ValueError(f"another run is at work in {folder}: wait until it has ended, or name another folder") from None
+    except OSError:
+        pass
+    return handle
+
+
 class Book:
-    """The folder of a run: ``run.json`` with its draws, ``grades.jsonl`` with a line for each notebook."""
+    """The folder of a run: ``run.json`` with its draws, ``grades.jsonl`` with a line for each notebook. :func:`alone_in` to write."""
 
     def __init__(self, folder: str | Path, resume: bool, seed: str | None = None):
         self.folder = Path(folder)
         self.run_file, self.lines_file = self.folder / "run.json", self.folder / "grades.jsonl"
         if self.run_file.exists() and not resume:
             raise ValueError(f"{self.folder} already holds a run: give --resume to go on with it, or another folder")
-        if not self.run_file.exists() and self.folder.exists() and (
-                not self.folder.is_dir() or any(path.name != "run.part" for path in self.folder.iterdir())):
-            raise ValueError(f"{self.folder} holds other things, which would be overwritten: name a new folder")
-        self.folder.mkdir(parents=True, exist_ok=True)
         if self.run_file.exists():
             self.secret = json.loads(self.run_file.read_text(encoding="utf-8"))["secret"]
             if seed not in (None, self.secret):
@@ -168,17 +204,21 @@ def digest_of(submission: Submission) -> str:
 def grade_class(folder: str | Path, out: str | Path, plan_options: dict[str, Any], resume: bool = False, jobs: int | None = None,
                 engine: str = "local", scheduler: str | None = None, seed: str | None = None, quiet: bool = False) -> dict[str, int]:
     """Grade everything under ``folder`` into ``out``; returns how many were graded, kept from before, and unreadable."""
-    from tqdm import tqdm
-
     submissions = collect(folder)
     if all(s.problem for s in submissions):
         first = f". The first of {len(submissions)} files: {printable(submissions[0].problem)}" if submissions else ""
         raise ValueError(f"there is no notebook under {folder}{first}")
-    book = Book(out, resume, seed)
-    plan = Plan(secret=book.secret, main=os.getpid(), **plan_options)
-    if not plan.unsafe and why_not():
-        raise ValueError(f"{why_not()}. Without a sandbox submissions could read and change everything you can: give --unsafe only for "
+    if not plan_options.get("unsafe") and (reason := why_not()):
+        raise ValueError(f"{reason}. Without a sandbox submissions could read and change everything you can: give --unsafe only for "
                          "notebooks you have read")
+    with alone_in(out, resume, seed) as book:
+        return _grade_into(book, submissions, Plan(secret=book.secret, **plan_options), jobs, engine, scheduler, quiet)
+
+
+def _grade_into(book: Book, submissions: list[Submission], plan: Plan, jobs: int | None, engine: str, scheduler: str | None,
+                quiet: bool) -> dict[str, int]:
+    from tqdm import tqdm
+
     stamp = fingerprint_of_exercises(plan.only)
     done = {line["key"]: line["sha256"] for line in book.lines() if line.get("stamp") == stamp and "key" in line}
     todo = [s for s in submissions if done.get(key_of(s)) is None or done[key_of(s)] != digest_of(s)]
@@ -208,18 +248,22 @@ def _local(todo: list[Submission], plan: Plan, jobs: int | None, scheduler: str 
         yield from (grade_submission(s, plan) for s in todo)
         return
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    parallel = Parallel(n_jobs=min(jobs, len(todo)), backend="loky", return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1)
+    workers = {"backend": "loky", "initializer": _watched, "initargs": (os.getpid(),)}
     left = {key_of(s): s for s in todo}
-    try:
-        for line in parallel(delayed(grade_submission)(s, plan) for s in todo):
-            left.pop(line["key"])
-            yield line
-    except TerminatedWorkerError:  # a judge process itself has died: find out, one by one, which notebook it was
-        for submission in left.values():
-            try:
-                yield next(iter(Parallel(n_jobs=2, backend="loky")([delayed(grade_submission)(submission, plan)])))
-            except TerminatedWorkerError:
-                yield _line(submission, digest_of(submission), {"problem": "the judge's process died over it", "marks": {}})
+    for _ in range(TOGETHER):
+        parallel = Parallel(n_jobs=min(jobs, len(todo)), return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1, **workers)
+        try:
+            for line in parallel(delayed(grade_submission)(s, plan) for s in list(left.values())):
+                left.pop(line["key"])
+                yield line
+        except TerminatedWorkerError:  # a judge process itself has died, or somebody has killed it
+            continue
+        return
+    for submission in left.values():  # find out, one by one, which notebook it was
+        try:
+            yield next(iter(Parallel(n_jobs=2, **workers)([delayed(grade_submission)(submission, plan)])))
+        except TerminatedWorkerError:
+            yield _line(submission, "", {"problem": "the judge's process died over it; --resume tries again", "marks": {}})
 
 
 def _dask(todo: list[Submission], plan: Plan, jobs: int | None, scheduler: str | None) -> Iterator[dict[str, Any]]:

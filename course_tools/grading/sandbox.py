@@ -141,6 +141,10 @@ class Sandbox:
 
     def __exit__(self, *exc: Any) -> None:
         self._stop()
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Remove this sandbox's copy of the package."""
         self._folder.cleanup()
 
     def _launch(self, control: socket.socket, errors: Any) -> subprocess.Popen:
@@ -199,19 +203,24 @@ class Sandbox:
             line.ended = self._settle()
 
     def _settle(self) -> str:
-        """Make sure that the world is gone before another is made."""
-        with contextlib.suppress(OSError):
+        """Make sure that the world is gone before another is made. How it ended; "lost" when the fork server itself had gone, which
+        nothing inside can bring about."""
+        ended = "stopped"
+        try:
             if not select.select([self.control], [], [], 1.0)[0]:
                 self.control.send(b"stop")
             if select.select([self.control], [], [], 10.0)[0]:
                 answer = self.control.recv(100)
                 if len(answer) > 4 and struct.unpack("!I", answer[:4])[0] == self.count:
                     return answer[4:].decode()
+                ended = ended if answer else "lost"
+        except OSError:
+            ended = "lost"
         if os.environ.get("COURSE_GRADING_DEBUG"):
             self.errors.seek(0)
             sys.stderr.write(self.errors.read().decode(errors="replace"))
         self._stop()  # the fork server itself is in trouble: the next submission gets a new one
-        return "stopped"
+        return ended
 
 
 class Unsandboxed(Sandbox):

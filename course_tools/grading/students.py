@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,19 +34,25 @@ def students_of(book: Book, settings: Settings, keys: set[str] | None = None, st
     With ``stamp`` only lines of these exercises: a run with ``--only`` in the same folder graded fewer.
     """
     newest: dict[str, int] = {}
-    history: dict[tuple[str, str], dict[str, list[float]]] = {}
+    times: Counter[str] = Counter()
+    earned: list[tuple[tuple, tuple[str, str], dict[str, float]]] = []
     for number, line in enumerate(book.lines()):
         if (keys is None or line["key"] in keys) and stamp in (None, line.get("stamp")):
             newest[line["key"]] = number
-            mine = history.setdefault((line["submission"]["student"], line["submission"]["identity"]), {})
-            for chapter in sorted({exercise.split(".")[0] for exercise in line["marks"]}):
-                mine.setdefault(chapter, []).append(round(sum(mark["points"] for exercise, mark in line["marks"].items()
-                                                              if exercise.split(".")[0] == chapter), 4))
+            points: dict[str, float] = {}
+            for exercise, mark in line["marks"].items():
+                chapter = exercise.split(".")[0]
+                points[chapter] = points.get(chapter, 0.0) + mark["points"]
+            earned.append((_place(line, times[line["key"]]), (line["submission"]["student"], line["submission"]["identity"]), points))
+            times[line["key"]] += 1
+    history: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for _, who, points in sorted(earned, key=lambda entry: entry[0]):
+        mine = history.setdefault(who, {})
+        for chapter, number in sorted(points.items()):
+            mine.setdefault(chapter, []).append(round(number, 4))
     wanted = set(newest.values())
     students: dict[tuple[str, str], Student] = {}
-    for number, line in enumerate(book.lines()):
-        if number not in wanted:
-            continue
+    for line in sorted((line for number, line in enumerate(book.lines()) if number in wanted), key=_place):
         submission = line["submission"]
         who = submission["student"], submission["identity"]  # two students may share a name
         student = students.setdefault(who, Student(*who, history=history[who]))
@@ -66,6 +73,13 @@ def students_of(book: Book, settings: Settings, keys: set[str] | None = None, st
                 assert other
             student.marks[exercise] = mark
     return sorted(students.values(), key=lambda s: (s.name, s.identity))
+
+
+def _place(line: dict[str, Any], time: int = 0) -> tuple:
+    """Where a line stands among others, whatever order the judges ended in: by the time of handing in, then by name."""
+    submission = line["submission"]
+    handed_in = submission["handed_in"]
+    return (float("-inf") if handed_in is None else handed_in, time, submission["path"], submission["member"])
 
 
 def assigned(students: list[Student], settings: Settings, only: tuple[str, ...] = ()) -> list[str]:

@@ -115,7 +115,11 @@ def _dictionary(query: Tensor, keys: Tensor, values: Tensor, temperature: float,
 def _draw_dictionary(seed: int) -> list[Case]:
     g = generator(seed)
     m, n, d, d_v = sizes(g, 4)
-    args = {"query": randn(g, m, d), "keys": randn(g, n, d), "values": randn(g, n, d_v),
+    gap = 0.0  # between the best two keys of a query: frozen, only one of them may be left, whatever else is wrong with the answer
+    while not 0.2 < gap < 0.4:
+        query, keys = randn(g, m, d), randn(g, n, d)
+        gap = (query @ keys.T).topk(2).values.diff().abs().min().item()
+    args = {"query": query, "keys": keys, "values": randn(g, n, d_v),
             "temperature": 1.6 + torch.rand((), generator=g).item()}
     cold = {**args, "temperature": 0.35}
     frozen = {**args, "temperature": 0.004}
@@ -219,7 +223,7 @@ def _loo(keys: Tensor, values: Tensor, bandwidth: float, how: str = "right") -> 
 def _draw_loo(seed: int) -> list[Case]:
     g = generator(seed)
     (n,) = sizes(g, 1, 6, 12)
-    keys = 4 * torch.rand(n, generator=g)
+    keys = 4 * (torch.randperm(n, generator=g) + 0.4 * torch.rand(n, generator=g)) / n  # no gaps: those are the cases of "far apart"
     values = torch.sin(keys) + 0.3 * torch.randn(n, generator=g)
     return [Case(f"{n} random points", {"keys": keys, "values": values, "bandwidth": 0.5 + 0.3 * torch.rand((), generator=g).item()})]
 

@@ -138,14 +138,14 @@ def _draw(seed: int) -> list[Case]:
     n, m = sizes(g, 2, 4, 9)
     heads, width = sizes(g, 2, 3, 6)
     d = heads * width
-    x, memory, third = randn(g, 2, n, d), randn(g, 2, m, d), randn(g, 2, m, d)
+    x, memory, third = randn(g, 2, n, d), randn(g, 2, m, d), randn(g, 2, n, d)
     return [
         _case(g, f"self-attention: 2 sequences of {n} tokens, d_model = {d}, {heads} heads", "self", x, heads=heads),
         _case(g, "the same without bias", "self", x, bias=False, heads=heads),
         _case(g, f"{n} queries, {m} keys", "two sequences", x, memory, heads=heads),
-        _case(g, "keys from one sequence, values from another", "two sequences", x, memory, third, heads=heads),
+        _case(g, f"{m} queries, keys from one sequence of {n}, values from another", "two sequences", memory, x, third, heads=heads),
         _case(g, "a mask (query, key)", "mask", x, memory, mask=_some(g, n, m), heads=heads),
-        _case(g, "a mask (batch, query, key)", "mask", x, memory, mask=_some(g, 2, n, m), heads=heads),
+        _case(g, "a mask (batch, query, key)", "mask", memory, x, mask=_some(g, 2, m, n), heads=heads),
         _case(g, "a mask (batch, 1, key)", "mask", x, memory, mask=_some(g, 2, 1, m), heads=heads),
         _case(g, "as many sequences as heads, a mask for each", "mask", randn(g, 3, 4, 6), randn(g, 3, 5, 6), mask=_some(g, 3, 4, 5)),
     ]

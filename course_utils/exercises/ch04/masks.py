@@ -60,7 +60,9 @@ def _draw(seed: int) -> list[Case]:
     g = generator(seed)
     n, m, heads = sizes(g, 3, 3, 8)
     mask = torch.rand(2, n, m, generator=g) < 0.6
+    mask[..., -1] |= ~mask.any(-1)  # a row that is hidden everywhere has a case of its own
     mask[0, 0], mask[0, 1, 0], mask[1, 0, 0], mask[1, 1] = True, False, False, True  # no two copies alike
+    mask[0, 1, 1] = mask[1, 0, 1] = True
     return [Case(f"2 sentences, {n} queries, {m} keys, {heads} heads", {"mask": mask, "num_heads": heads},
                  shape="(batch·num_heads, query, key)")]
 

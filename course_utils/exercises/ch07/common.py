@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torch import Tensor
 from torch.nn import functional as F
 
 fused_layer_norm, fused_rms_norm = F.layer_norm, F.rms_norm
@@ -11,3 +12,9 @@ RMS_NORMS = ("torch.nn.functional.rms_norm", "torch.rms_norm")
 OTHER_NORMS = tuple(f"torch.nn.functional.{name}_norm" for name in ("batch", "instance", "group")) + (
     "torch.batch_norm", "torch.instance_norm", "torch.group_norm", "torch.native_batch_norm", "torch.native_group_norm")
 OUR_RMS_NORM = "course_utils.models.norms.RMSNorm.forward"
+
+
+def spread(x: Tensor) -> Tensor:
+    """The features of every token moved apart until their standard deviation is 0.6: where the epsilon stands has cases of its own."""
+    mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True, unbiased=False)
+    return mean + (x - mean) * (0.6 / std).clamp(min=1)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
 from ..common import randn
-from .common import LAYER_NORMS, OTHER_NORMS, OUR_RMS_NORM, RMS_NORMS, fused_layer_norm, fused_rms_norm
+from .common import LAYER_NORMS, OTHER_NORMS, OUR_RMS_NORM, RMS_NORMS, fused_layer_norm, fused_rms_norm, spread
 
 
 def _layer_oracle(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:
@@ -76,10 +76,12 @@ def _layer_case(g: torch.Generator, label: str, x: Tensor, part: str = "values",
 
 def _draw_layer(seed: int) -> list[Case]:
     g = generator(seed)
-    return [_layer_case(g, "2 sequences of 3 tokens of width 5", 2 * randn(g, 2, 3, 5) + 1),
-            _layer_case(g, "4 tokens of width 6", 2 * randn(g, 4, 6) - 1),
-            _layer_case(g, "four axes", randn(g, 2, 3, 4, 5) + 1),
-            _layer_case(g, "features around 100", (64 * randn(g, 2, 3, 8)).round() / 64 + 100),  # 8 of them in 64ths: exact means
+    draws = ((64 * randn(g, 2, 3, 8)).round() / 64 for _ in range(10_000))  # 8 features in 64ths: exact means
+    large = next(x for x in draws if x.var(-1).min() > 0.4)
+    return [_layer_case(g, "2 sequences of 3 tokens of width 5", spread(2 * randn(g, 2, 3, 5) + 1)),
+            _layer_case(g, "4 tokens of width 6", spread(2 * randn(g, 4, 6) - 1)),
+            _layer_case(g, "four axes", spread(randn(g, 2, 3, 4, 5) + 1)),
+            _layer_case(g, "features around 100", large + 100),
             _layer_case(g, "tokens of small variance, eps = 0.01", 0.1 * randn(g, 2, 3, 5), "eps", eps=0.01)]
 
 

@@ -113,7 +113,8 @@ def _sentence(g: torch.Generator, words: int) -> list[str]:
 def _disturbed(g: torch.Generator, tags: list[str]) -> list[str]:
     out = list(tags)
     for i in torch.randperm(len(out), generator=g)[: max(1, len(out) // 4)].tolist():
-        out[i] = ("O", "B-PER", "I-PER", "I-LOC")[int(torch.randint(0, 4, (1,), generator=g))]
+        roll = int(torch.randint(0, 4, (1,), generator=g))
+        out[i] = ("O", "B-PER", "I-PER" if i else "O", "I-LOC" if i else "B-PER")[roll]  # an I- at the start has a case of its own
     return out
 
 

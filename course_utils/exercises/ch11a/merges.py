@@ -120,7 +120,9 @@ LISTING = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 
 
 def _draw_learn(seed: int) -> list[Case]:
-    return [Case("eleven words of a, b and c, 12 merges", {"words": corpus(seed), "count": 12}),
+    words = next(words for words in (corpus(seed + 1000 * turn) for turn in range(1000)) if all(  # ties decide, whoever breaks them
+        _learn(words, 12, how) != _learn(words, 12) for how in ("last tie", "first seen", "joined tie", "longest")))
+    return [Case("eleven words of a, b and c, 12 merges", {"words": words, "count": 12}),
             Case("eleven words of e to h, 7 merges", {"words": corpus(seed + 500, "efgh"), "count": 7})]
 
 

@@ -108,22 +108,29 @@ def _reference(texts: list[str], n: int, threshold: float) -> list[str]:
 _WORDS = "the a file is read and closed when it has been written to disk by another process or thread of this program".split()
 
 
+def _texts(draw: random.Random) -> list[str]:
+    texts: list[str] = []
+    while len(texts) < 12:
+        words = draw.choice(texts).split() if texts and draw.random() < 0.65 else draw.choices(_WORDS, k=draw.randrange(6, 13))
+        match draw.randrange(4):
+            case 0:
+                words[draw.randrange(len(words))] = draw.choice(_WORDS)
+            case 1:
+                words = words + draw.choices(_WORDS, k=draw.randrange(1, 5))
+            case 2:
+                words = words[:max(4, len(words) - draw.randrange(1, 5))]  # longer than any n
+            case 3:
+                words = [words[0].upper(), *words[1:]]
+        texts.append(" ".join(words))
+    return texts
+
+
 def _draw(seed: int) -> list[Case]:
     draw, cases = random.Random(seed), []
-    for n, threshold in ((2, 0.5), (3, 0.4), (1, 0.7)):
-        texts: list[str] = []
-        while len(texts) < 12:
-            words = draw.choice(texts).split() if texts and draw.random() < 0.65 else draw.choices(_WORDS, k=draw.randrange(6, 13))
-            match draw.randrange(4):
-                case 0:
-                    words[draw.randrange(len(words))] = draw.choice(_WORDS)
-                case 1:
-                    words = words + draw.choices(_WORDS, k=draw.randrange(1, 5))
-                case 2:
-                    words = words[:max(3, len(words) - draw.randrange(1, 5))]
-                case 3:
-                    words = [words[0].upper(), *words[1:]]
-            texts.append(" ".join(words))
+    for n, threshold, mistake in ((2, 0.5, "strictly more"), (3, 0.4, "larger"), (1, 0.7, "all")):
+        texts = _texts(draw)
+        while _distinct(texts, n, threshold, mistake) == _distinct(texts, n, threshold):  # it must show in every draw, or in none
+            texts = _texts(draw)
         cases.append(Case(f"12 texts, n = {n}, threshold {threshold}", {"texts": texts, "n": n, "threshold": threshold}))
     return cases
 
@@ -139,6 +146,7 @@ def _fixed() -> list[Case]:
         ("a word said again and again", ["no no no no yes", "no no yes", "yes no"], 2, 0.6),
         ("almost the same, then the same", ["a b c d e f g", "a b c x e f g", "a b c d e f g"], 3, 0.4),
         ("texts shorter than n", ["yes", "no", "Yes", "well yes"], 3, 0.5),
+        ("short texts that share no shingle", ["yes", "no", "b c d", "x c d"], 3, 0.3),
         ("only the last shingle differs", ["a b c", "a b d", "a b c d"], 2, 0.6),
         ("duplicates far apart", ["a b c d", "p q r s", "t u v w", "A b c d", "p q r z"], 2, 0.5),
         ("two thirds of the smaller, half of all", ["a b c d e", "a b c x", "a b c d x y"], 1, 0.6),
