@@ -131,8 +131,8 @@ def _overview(student: Student, settings: Settings) -> str:
     others = [f"{count[kind]} {word}" for kind, word in (("not yet", "not yet"), ("blank", "not attempted")) if count[kind]]
     parts.append(f" ({', '.join(others)}).</p>" if others else ". Well done!</p>")
     if nothing_filled_in(student):
-        parts.append("<p>Every exercise is as it was handed out. If you worked on them, you handed in another copy of the notebook than your "
-                     "own: JupyterLab, started by the course, keeps yours in the folder <code>work</code>.</p>")
+        parts.append("<p>Every exercise is as it was handed out. If you worked on them, you probably handed in the wrong copy of the "
+                     "notebook: <code>course.py lab</code> keeps yours in the folder <code>work</code>.</p>")
     wrong = [key for key in exercises if key in student.marks and state(student.marks[key]) == "not yet"]
     first = [key for key in wrong if not student.marks[key].get("follows")]
     if wrong:
