@@ -138,7 +138,8 @@ def _without(student: Student, html: str) -> str:
     words = [word for word in re.findall(r"\w{3,}", f"{student.name} {student.identity}".replace("_", " ")) if word != "Participant"]
     if not words:
         return html
-    pattern = re.compile(r"\b(" + "|".join(map(re.escape, sorted(words, key=len, reverse=True))) + r")\b", re.IGNORECASE)
+    any_of = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    pattern = re.compile(rf"(?<![^\W\d_])({any_of})(?![^\W\d_])", re.IGNORECASE)  # "ada_file" and "ada2" are names, too; "Adapter" is not
     return "".join(text if text.startswith("<") else pattern.sub("…", text) for text in re.split(r"(<[^>]*>)", html))
 
 

@@ -174,11 +174,11 @@ def grade_class(folder: str | Path, out: str | Path, plan_options: dict[str, Any
     if all(s.problem for s in submissions):
         first = f". The first of {len(submissions)} files: {printable(submissions[0].problem)}" if submissions else ""
         raise ValueError(f"there is no notebook under {folder}{first}")
-    book = Book(out, resume, seed)
-    plan = Plan(secret=book.secret, main=os.getpid(), **plan_options)
-    if not plan.unsafe and why_not():
+    if not plan_options.get("unsafe") and why_not():  # before anything is written
         raise ValueError(f"{why_not()}. Without a sandbox submissions could read and change everything you can: give --unsafe only for "
                          "notebooks you have read")
+    book = Book(out, resume, seed)
+    plan = Plan(secret=book.secret, main=os.getpid(), **plan_options)
     stamp = fingerprint_of_exercises(plan.only)
     done = {line["key"]: line["sha256"] for line in book.lines() if line.get("stamp") == stamp and "key" in line}
     todo = [s for s in submissions if done.get(key_of(s)) is None or done[key_of(s)] != digest_of(s)]
