@@ -1,145 +1,221 @@
-"""What instructors and learners read: a page for each student, ``report.html`` for the class.
-
-Pages are self-contained HTML; every word that comes from a submission is escaped.
-"""
+"""What instructors read: ``report.html`` for the class, and everything else that a run writes beside it."""
 
 from __future__ import annotations
 
-import hashlib
+import datetime as dt
 import os
 import re
 from collections import Counter, defaultdict
 from html import escape
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 from .collect import printable
 from .marks import exercises_of
+from .pages import bar, feedback, nothing_filled_in, page, page_name, panel, row, state, table
 from .run import Book
 from .settings import Settings
-from .students import Student, assigned, share, students_of
+from .students import HandIn, Student, assigned, share, students_of
 from .tables import canvas, gradebook, moodle
 
-STYLE = """<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:54em;margin:2em auto;padding:0 1em}
-table{border-collapse:collapse}td,th{padding:.15em .7em;text-align:left;border-bottom:1px solid #8884}td.n,th.n{text-align:right}
-.bar{display:inline-block;background:#3a7cbd;height:.9em;vertical-align:middle}.note{opacity:.75;font-size:90%}h2{margin-top:1.6em}
-details{margin:.4em 0}summary{cursor:pointer}</style>"""
-
-
-def page_name(student: Student) -> str:
-    """A file name from a name that may be anything: readable, and unlike any other student's."""
-    plain = re.sub(r"[^A-Za-z0-9]+", "-", printable(student.name)).strip("-")[:40] or "student"
-    return f"{plain}-{hashlib.sha256(f'{student.name} {student.identity}'.encode(errors='backslashreplace')).hexdigest()[:8]}.html"
-
-
-def feedback(student: Student, settings: Settings) -> str:
-    """One student's page: the panels they know, in the order of the course."""
-    exercises = exercises_of()
-    most = {key: settings.points(key, exercises[key].points, exercises[key].points) for key in student.marks}
-    parts = [f"<h1>{escape(printable(student.name))}</h1><p><b>{student.total():g}</b> of {sum(most.values()):g} points, "
-             f"{len(most)} exercises.</p>"]
-    parts += [f"<p>Could not be graded: {escape(printable(text, 300))}</p>" for text in student.problems]
-    for key in exercises:
-        mark = student.marks.get(key)
-        if mark is None:
-            continue
-        weight = settings.weight(key)
-        shown = f" · counts {mark['counts']:g} of {most[key]:g}" if mark["counts"] != mark["points"] or weight != 1 else ""
-        parts.append(f"<h2>{escape(key)}{shown}</h2>{mark['html']}")
-        if len(mark["earned"]) > 1:
-            earned = ", ".join(f"{escape(part)} {points:g}" for part, points in mark["earned"].items())
-            parts.append(f"<p class='note'>Parts: {earned}</p>")
-        parts += [f"<p class='note'>{escape(printable(text, 300))}</p>" for text in mark["notes"]]
-    return _page(printable(student.name), "".join(parts))
+TOP, EXAMPLES = 3, 40  # misconceptions that are told first, and those with an example
+NO_MISCONCEPTION = ("tampering", "not an observation", "stopped by itself", "stopped by the sandbox", "time used up",
+                    "result far too large")
+_HINT = re.compile(r"<b>Mistake\.</b> (.*?)</div>", re.DOTALL)
+Mistakes = dict[str, dict[str, list[Student]]]  # exercise → misconception → who
 
 
 def class_report(students: list[Student], settings: Settings, only: tuple[str, ...] = ()) -> str:
-    """The class: what needs an instructor's eye, how the points are spread, what to talk about tomorrow, each exercise, resubmissions."""
-    exercises = exercises_of()
-    present = [key for key in exercises if any(key in s.marks for s in students)]
+    """The class: what needs an instructor's eye, what to talk about tomorrow, each exercise, how the points are spread, resubmissions."""
     everybody = assigned(students, settings, only)
-    of = escape(", ".join(dict.fromkeys(key.split(".")[0] for key in everybody)) or "none")
-    parts = [f"<h1>The class</h1><p>{len(students)} students, {len(present)} exercises. Per cents are taken of {len(everybody)} exercises "
-             f"(chapters {of}).</p>", _to_look_at(students)]
-    shares = [part for s in students if (part := share(s, everybody, settings, only)) is not None]
-    tenths = Counter(min(9, int(10 * part)) for part in shares)
-    highest = max(tenths.values(), default=1)
-    rows = "".join(f"<tr><td>{10 * i}–{10 * i + 10} %</td><td class='n'>{tenths[i]}</td>"
-                   f"<td><span class='bar' style='width:{12 * tenths[i] / highest:.2f}em'></span></td></tr>" for i in range(10))
-    parts.append(f"<h2>Points</h2><table><tr><th>share of all points</th><th class='n'>students</th><th></th></tr>{rows}</table>")
-    mistakes: dict[str, dict[str, list[Student]]] = defaultdict(lambda: defaultdict(list))
-    for student in students:
+    graded = [s for s in students if s.marks]
+    shares = [part for s in graded if (part := share(s, everybody, settings, only)) is not None]
+    mistakes: Mistakes = defaultdict(lambda: defaultdict(list))
+    for student in graded:
         for key, mark in student.marks.items():
-            if mark["mistake"] and mark["stage"] != "not attempted" and not mark.get("follows"):
+            if mark["mistake"] and state(mark) == "not yet" and not mark.get("follows") and mark["mistake"] not in NO_MISCONCEPTION:
                 mistakes[key][mark["mistake"]].append(student)
-    parts.append(_tomorrow(mistakes))
-    parts.append("<h2>Exercises</h2><table><tr><th>exercise</th><th class='n'>handed in</th><th class='n'>right</th>"
-                 "<th class='n'>partly</th><th class='n'>not attempted</th><th>solved by</th><th>commonest misconception</th></tr>")
-    for key in present:
-        marks = [s.marks[key] for s in students if key in s.marks]
-        right = sum(m["points"] >= m["possible"] for m in marks)
-        blank = sum(m["stage"] == "not attempted" for m in marks)
-        partly = sum(0 < m["points"] < m["possible"] for m in marks)
-        common = max(mistakes[key].items(), key=lambda item: (len(item[1]), item[0]), default=None)
-        often = f"{escape(common[0])} ({len(common[1])})" if common else ""
-        parts.append(f"<tr><td>{escape(key)} {escape(exercises[key].title)}</td><td class='n'>{len(marks)}</td><td class='n'>{right}</td>"
-                     f"<td class='n'>{partly}</td><td class='n'>{blank}</td><td class='n'>{right / len(marks):.0%}</td>"
-                     f"<td>{often}</td></tr>")
-    parts += ["</table>", _resubmissions(students)]
-    return _page("Class report", "".join(parts))
+    middle = f" Half of them have {100 * median(shares):.0f} % of the points or more." if shares else ""
+    sections = [("look", "Please look at these yourself", _to_look_at(students)),
+                ("tomorrow", "What to talk about tomorrow", _tomorrow(graded, mistakes)),
+                ("exercises", "Exercises", _exercises(graded, mistakes)),
+                ("points", "Points", _points(shares, len(students) - len(graded))),
+                ("again", "Handed in again", _resubmissions(graded))]
+    links = "".join(f"<a href='#{name}'>{title}</a>" for name, title, text in sections if text)
+    body = "".join(f"<h2 id='{name}'>{title}</h2>{text}" for name, title, text in sections if text)
+    lead = f"{len(graded)} of {len(students)} students handed in something that could be graded.{middle}"
+    return page("Class report", f"<h1>The class</h1><p class='lead'>{lead}</p><p>{_assigned(everybody, settings, only)}</p>"
+                                f"<nav aria-label='On this page'>{links}</nav>{body}")
+
+
+def _assigned(everybody: list[str], settings: Settings, only: tuple[str, ...]) -> str:
+    """Of what per cents are taken, and why."""
+    which = "chapters " + ", ".join(dict.fromkeys(key.split(".")[0] for key in everybody)) if everybody else "nothing"
+    if settings.exercises:
+        return f"Per cents are taken of the {len(everybody)} exercises that your settings list ({escape(which)})."
+    if only:
+        return f"Per cents are taken of the {len(everybody)} exercises of {escape(which)}, which you asked for with <code>--only</code>."
+    return (f"Per cents are taken of {escape(which)}, because at least half of the class handed them in, and of whatever else a student "
+            "handed in. If you had assigned something else, list it under <code>exercises</code> in a settings file.")
 
 
 def _to_look_at(students: list[Student]) -> str:
     """What the machine cannot decide: claims that grading did not confirm, copies, what could not be graded."""
-    def named(test: str) -> list[str]:
-        return [f"{s.name}: {key}" for s in students for key, mark in s.marks.items() if mark.get(test)]
+    def named(wanted: Any) -> list[str]:
+        return [f"{s.name}: {key}" for s in students for key, mark in s.marks.items() if wanted(mark)]
 
-    kinds = (("The notebook's saved output says “right”, and grading says otherwise", named("claimed")),
-             ("Instruction for instruction the course's own version", named("copied")),
-             ("What came back could not be judged", named("unjudged")),
-             ("Could not be graded", [f"{s.name}: {text}" for s in students for text in s.problems]))
-    shown = "".join(f"<h3>{escape(title)}</h3><ul>" + "".join(f"<li>{escape(printable(text, 300))}</li>" for text in texts) + "</ul>"
-                    for title, texts in kinds if texts)
-    return f"<h2>Please look at these yourself</h2>{shown}" if shown else ""
+    kinds = (("The notebook's saved output says “right”, and grading says otherwise", named(lambda mark: mark.get("claimed"))),
+             ("Instruction for instruction the course's own version", named(lambda mark: mark.get("copied"))),
+             ("Something else than an answer wrote into the results", named(lambda mark: mark["mistake"] == "tampering")),
+             ("What came back could not be judged", named(lambda mark: mark.get("unjudged"))),
+             ("Every exercise is as it was handed out, perhaps because this is the wrong copy of the notebook",
+              [s.name for s in students if nothing_filled_in(s)]),
+             ("Could not be graded", [f"{s.name}: {text.removeprefix(f'{s.name}: ')}" for s in students for text in s.problems]))
+    return "".join(f"<h3>{escape(title)}</h3><ul>" + "".join(f"<li>{escape(printable(text, 300))}</li>" for text in texts) + "</ul>"
+                   for title, texts in kinds if texts)
 
 
-def _tomorrow(mistakes: dict[str, dict[str, list[Student]]]) -> str:
-    """Misconceptions, the commonest first; with each of the first ten what one of the learners saw, without the name."""
+def _tomorrow(graded: list[Student], mistakes: Mistakes) -> str:
+    """Misconceptions, the commonest first, each with what one of the learners saw, without the name; and what the fewest solved."""
     exercises = exercises_of()
     ranked = sorted(((key, name, who) for key, names in mistakes.items() for name, who in names.items()),
                     key=lambda item: (-len(item[2]), item[0], item[1]))
+    told, parts = [entry for entry in ranked if len(entry[2]) > 1][:TOP] or ranked[:TOP], []
+    for key, name, who in told:
+        html = _example(who, key)
+        hint = _HINT.search(html)
+        why = hint[1].removeprefix(escape(f"{name[0].upper()}{name[1:]}. ")) if hint else ""
+        parts.append(f"<h3>{escape(key)} {escape(exercises[key].title)}: {escape(name)} ({_of_those(graded, key, len(who))})</h3>"
+                     + (f"<p>{why}</p>" if why else "") + _details("What one of them sees", panel(html)))
     if not ranked:
-        return "<h2>What to talk about tomorrow</h2><p>No misconception was recognised.</p>"
-    rows = "".join(f"<tr><td>{escape(key)} {escape(exercises[key].title)}</td><td>{escape(name)}</td><td class='n'>{len(who)}</td></tr>"
-                   for key, name, who in ranked)
-    examples = "".join(f"<details><summary>{escape(key)}: {escape(name)}</summary>{who[0].marks[key]['html']}</details>"
-                       for key, name, who in ranked[:10])
-    return ("<h2>What to talk about tomorrow</h2><table><tr><th>exercise</th><th>misconception</th><th class='n'>students</th></tr>"
-            f"{rows}</table><p class='note'>What a learner with the mistake sees:</p>{examples}")
+        parts.append("<p>No misconception was recognised.</p>")
+    hardest = sorted((_solved(graded, key), key) for key in exercises if _having(graded, key))[:TOP]
+    hardest = [f"{escape(key)} {escape(exercises[key].title)} ({part:.0%})" for part, key in hardest if part < 0.6]
+    if hardest:
+        parts.append(f"<p>Solved by the fewest: {', '.join(hardest)}.</p>")
+    others = [entry for entry in ranked if entry not in told]
+    for title, some in (("More that several students share", [e for e in others if len(e[2]) > 1]),
+                        ("Of one student each", [e for e in others if len(e[2]) == 1])):
+        if some:
+            parts.append(f"<h3>{title}</h3>" + "".join(
+                _details(f"{key} {exercises[key].title}: {name}" + (f" ({_of_those(graded, key, len(who))})" if len(who) > 1 else ""),
+                         panel(_example(who, key))) for key, name, who in some[:EXAMPLES])
+                + (f"<p class='note'>And {len(some) - EXAMPLES} more; they are in the table below.</p>" if len(some) > EXAMPLES else ""))
+    return "".join(parts)
 
 
-def _resubmissions(students: list[Student]) -> str:
-    """Points of a chapter from one hand-in to the next, for those who handed it in more than once."""
-    again: dict[str, list[list[float]]] = defaultdict(list)
-    for student in students:
-        for chapter, points in student.history.items():
-            if len(points) > 1:
-                again[chapter].append(points)
-    if not again:
-        return ""
+def _details(summary: str, html: str) -> str:
+    return f"<details><summary>{escape(summary)}</summary>{html}</details>"
+
+
+def _having(graded: list[Student], key: str) -> list[dict[str, Any]]:
+    return [s.marks[key] for s in graded if key in s.marks]
+
+
+def _solved(graded: list[Student], key: str) -> float:
+    marks = _having(graded, key)
+    return sum(state(mark) == "right" for mark in marks) / len(marks)
+
+
+def _of_those(graded: list[Student], key: str, number: int) -> str:
+    """How many, and of how many who tried."""
+    tried = sum(state(mark) != "blank" for mark in _having(graded, key))
+    return f"{number} of {tried} who tried"
+
+
+def _example(who: list[Student], key: str) -> str:
+    """The panel of one of them: of one in whose text no part of the own name stands, or else without it."""
+    for student in who:
+        html = student.marks[key]["html"]
+        if _without(student, html) == html:
+            return html
+    return _without(who[0], who[0].marks[key]["html"])
+
+
+def _without(student: Student, html: str) -> str:
+    """A panel without the words of a student's name or number."""
+    words = [word for word in re.findall(r"\w{3,}", f"{student.name} {student.identity}".replace("_", " ")) if word != "Participant"]
+    if not words:
+        return html
+    any_of = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    pattern = re.compile(rf"(?<![^\W\d_])({any_of})(?![^\W\d_])", re.IGNORECASE)  # "ada_file" and "ada2" are names, too; "Adapter" is not
+    return "".join(text if text.startswith("<") else pattern.sub("…", text) for text in re.split(r"(<[^>]*>)", html))
+
+
+def _exercises(graded: list[Student], mistakes: Mistakes) -> str:
+    """A row for each exercise; right, partly, wrong and not attempted are together those who handed it in."""
     rows = []
-    for chapter, series in sorted(again.items()):
-        longest = max(map(len, series))
-        means = [[points[min(turn, len(points) - 1)] for points in series] for turn in range(longest)]
-        course = " → ".join(f"{sum(mean) / len(mean):.1f}" for mean in means[:12])
-        rows.append(f"<tr><td>{escape(chapter)}</td><td class='n'>{len(series)}</td><td>{course}</td></tr>")
-    return ("<h2>Handed in again</h2><table><tr><th>chapter</th><th class='n'>students</th><th>mean points, hand-in after hand-in</th></tr>"
-            + "".join(rows) + "</table>")
+    for key, exercise in exercises_of().items():
+        marks = _having(graded, key)
+        if not marks:
+            continue
+        count = Counter("partly" if state(mark) == "not yet" and mark["points"] > 0 else state(mark) for mark in marks)
+        solved = _solved(graded, key)
+        names = sorted(mistakes[key].items(), key=lambda item: (-len(item[1]), item[0])) if key in mistakes else []
+        said = [f"{escape(name)} ({len(who)})" for name, who in names[:TOP]]
+        said += [f"others ({sum(len(who) for _, who in names[TOP:])})"] if names[TOP:] else []
+        wrong = [mark for mark in marks if state(mark) == "not yet"]
+        follows = sum(bool(mark.get("follows")) for mark in wrong)
+        said += [f"<i>builds on a wrong answer ({follows})</i>"] if follows else []
+        nameless = len(wrong) - follows - sum(len(who) for _, who in names)
+        said += [f"<i>cause not recognised ({nameless})</i>"] if nameless else []
+        rows.append(row(f"{escape(key)} {escape(exercise.title)}", bar(4 * solved, f"{solved:.0%}"), "<br>".join(said), len(marks),
+                        count["right"], count["partly"], count["not yet"], count["blank"]))
+    heads = "Exercise", "Solved by", "What went wrong", "#Handed in", "#Right", "#Partly", "#Wrong", "#Blank"
+    return table("Exercises", heads, rows) if rows else ""
 
 
-def _page(title: str, body: str) -> str:
-    return (f"<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
-            f"<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-            f"<title>{escape(title)}</title>{STYLE}</head><body>{body}</body></html>\n")
+def _points(shares: list[float], without: int) -> str:
+    """How the points are spread, of those who have some mark."""
+    tenths = Counter(min(9, int(10 * part + 1e-9)) for part in shares)
+    highest = max(tenths.values(), default=1)
+    rows = [row(f"{10 * i}–{10 * i + 10} %", tenths[i], bar(12 * tenths[i] / highest))
+            for i in range(10)]
+    missing = f"<p class='note'>Not counted here: {without} of whom nothing could be graded.</p>" if without else ""
+    return table("Points", ("Share of all points", "#Students", ""), rows) + missing
+
+
+def _resubmissions(graded: list[Student]) -> str:
+    """Points of a chapter from one hand-in to the next, with the dates, and what was mended; of those who handed it in more than once."""
+    again: dict[str, list[list[HandIn]]] = defaultdict(list)
+    for student in graded:
+        for chapter, series in student.history.items():
+            if len(series) > 1:
+                again[chapter].append(series)
+    rows, mended = [], []
+    for chapter, many in sorted(again.items()):
+        most = sum(e.points for e in exercises_of((chapter,)).values())
+        for turn in range(min(12, max(map(len, many)))):
+            points = [sum(series[min(turn, len(series) - 1)].points.values()) for series in many]
+            mean = sum(points) / len(points)
+            there = [series[turn].when for series in many if turn < len(series)]
+            first = f"{escape(chapter)} ({most:g} points)" if turn == 0 else f"<span class='note'>{escape(chapter)}</span>"
+            rows.append(row(first, turn + 1, len(there), _days(there), bar(6 * mean / most if most else 0, f"{mean:.1f}")))
+        mended.append(_mended(chapter, many))
+    if not rows:
+        return ""
+    return (table("Handed in again", ("Chapter", "#Hand-in", "#Students", "When", "Points on average"), rows)
+            + "<p class='note'>Of students who handed in a chapter more than once. Who had stopped by then keeps the last points in the "
+              "average.</p>" + "".join(mended))
+
+
+def _mended(chapter: str, many: list[list[HandIn]]) -> str:
+    """Which exercises were wrong or blank at first, and how many of these were right in the end."""
+    exercises, told = exercises_of((chapter,)), []
+    for key, exercise in exercises.items():
+        before = [series for series in many if series[0].points.get(key, exercise.points) < exercise.points]
+        after = sum(max(hand_in.points.get(key, 0.0) for hand_in in series) >= exercise.points for series in before)
+        if before:
+            told.append(f"{escape(key)} {after} of {len(before)}")
+    return f"<p>Chapter {escape(chapter)}, right in the end of those that were not right at first: {', '.join(told)}.</p>" if told else ""
+
+
+def _days(times: list[float | None]) -> str:
+    """From the first to the last day, as far as they are known."""
+    days = sorted({dt.datetime.fromtimestamp(when).date() for when in times if when is not None})
+    shown = [f"{day.day} {day:%b %Y}" for day in dict.fromkeys((days[0], days[-1]))] if days else ["unknown"]
+    return " to ".join(shown)
 
 
 def write_reports(book: Book, settings: Settings, keys: set[str] | None = None, stamp: str | None = None,

@@ -225,14 +225,13 @@ def _grade_into(book: Book, submissions: list[Submission], plan: Plan, jobs: int
     again = {key_of(s) for s in todo}
     kept = {key for s in submissions if (key := key_of(s)) not in again}
     troubled = {line["key"] for line in book.lines() if line.get("stamp") == stamp and line.get("key") in kept and line["problem"]}
-    counts = {"graded": 0, "kept": len(kept), "unreadable": len(troubled)}
+    counts = {"graded": 0, "kept": len(kept) - len(troubled), "unreadable": len(troubled)}
     runner = _local if engine == "local" else _dask
     bar = tqdm(total=len(todo), desc="grading", unit="notebook", file=sys.stdout, disable=quiet)
     with bar:
         for line in runner(todo, plan, jobs, scheduler):
             book.append({**line, "stamp": stamp})
-            counts["graded"] += 1
-            counts["unreadable"] += bool(line["problem"])
+            counts["unreadable" if line["problem"] else "graded"] += 1
             bar.set_postfix_str(printable(line["submission"]["student"], 20), refresh=False)
             bar.update()
     return counts

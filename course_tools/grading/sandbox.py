@@ -73,7 +73,7 @@ def copy_package(folder: Path) -> None:
     tools.mkdir(parents=True)
     for package in (tools, tools.parent):
         (package / "__init__.py").write_text('"""The part of grading that runs inside."""\n', encoding="utf-8")
-    for name in ("wire", "names", "cells", "shell", "likeness", "worker", "forkserver"):
+    for name in ("wire", "names", "cells", "shell", "likeness", "closed", "worker", "forkserver"):
         shutil.copy2(TOOLS / "grading" / f"{name}.py", tools)
 
 

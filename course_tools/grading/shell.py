@@ -113,6 +113,7 @@ def _value(code: types.CodeType, space: dict[str, Any]) -> Any:
 
 def _message(error: BaseException) -> str:
     try:
-        return str.__str__(str(error))[:300]
+        text = error.msg if isinstance(error, SyntaxError) and isinstance(error.msg, str) else str(error)  # without our name of the cell
+        return str.__str__(text)[:300]
     except Exception:
         return ""

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from .collect import printable
 from .marks import exercises_of
 from .run import Book
 from .settings import Settings
+
+
+class HandIn(NamedTuple):
+    """One hand-in of a chapter: when, as far as anybody knows, and the points of each exercise."""
+
+    when: float | None
+    points: dict[str, float]
 
 
 @dataclass
@@ -21,7 +27,7 @@ class Student:
     marks: dict[str, dict[str, Any]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
-    history: dict[str, list[float]] = field(default_factory=dict)  # chapter → points of one hand-in after the other
+    history: dict[str, list[HandIn]] = field(default_factory=dict)  # chapter → one hand-in after the other
 
     def total(self) -> float:
         """Weighted points, late penalty included."""
@@ -29,33 +35,24 @@ class Student:
 
 
 def students_of(book: Book, settings: Settings, keys: set[str] | None = None, stamp: str | None = None) -> list[Student]:
-    """Read the lines of a run, the newest of each notebook; an exercise that was handed in twice counts once, at its best.
+    """Read the lines of a run, the newest of each notebook; an exercise that was handed in several ``times`` counts once, at its
+    best.
 
     With ``stamp`` only lines of these exercises: a run with ``--only`` in the same folder graded fewer.
     """
     newest: dict[str, int] = {}
-    times: Counter[str] = Counter()
-    earned: list[tuple[tuple, tuple[str, str], dict[str, float]]] = []
+    series = _Series()
     for number, line in enumerate(book.lines()):
         if (keys is None or line["key"] in keys) and stamp in (None, line.get("stamp")):
             newest[line["key"]] = number
-            points: dict[str, float] = {}
-            for exercise, mark in line["marks"].items():
-                chapter = exercise.split(".")[0]
-                points[chapter] = points.get(chapter, 0.0) + mark["points"]
-            earned.append((_place(line, times[line["key"]]), (line["submission"]["student"], line["submission"]["identity"]), points))
-            times[line["key"]] += 1
-    history: dict[tuple[str, str], dict[str, list[float]]] = {}
-    for _, who, points in sorted(earned, key=lambda entry: entry[0]):
-        mine = history.setdefault(who, {})
-        for chapter, number in sorted(points.items()):
-            mine.setdefault(chapter, []).append(round(number, 4))
+            series.add(line)
     wanted = set(newest.values())
     students: dict[tuple[str, str], Student] = {}
+    again: Counter[tuple[str, str, str]] = Counter()
     for line in sorted((line for number, line in enumerate(book.lines()) if number in wanted), key=_place):
         submission = line["submission"]
         who = submission["student"], submission["identity"]  # two students may share a name
-        student = students.setdefault(who, Student(*who, history=history[who]))
+        student = students.setdefault(who, Student(*who, history=series.of(who)))
         student.files.append(submission["label"])
         if line["problem"]:
             student.problems.append(f"{submission['label']}: {line['problem']}")
@@ -65,21 +62,50 @@ def students_of(book: Book, settings: Settings, keys: set[str] | None = None, st
             mark["file"] = submission["label"]
             if kept < 1:
                 mark["notes"] = [*mark["notes"], f"handed in late: {kept:.0%} of the points remain"]
+            again[*who, exercise] += 1
             old = student.marks.get(exercise)
-            if old is not None:
-                better, other = (mark, old) if mark["counts"] > old["counts"] else (old, mark)
-                better["notes"] = [*better["notes"], f"handed in twice; this is the better one, from {printable(better['file'])}"]
-                mark = better
-                assert other
-            student.marks[exercise] = mark
-    return sorted(students.values(), key=lambda s: (s.name, s.identity))
+            if old is None or mark["counts"] > old["counts"]:
+                student.marks[exercise] = mark
+    for (*who, exercise), times in again.items():
+        students[tuple(who)].marks[exercise]["times"] = times
+    return sorted(students.values(), key=lambda s: (s.name.casefold(), s.name, s.identity))
 
 
-def _place(line: dict[str, Any], time: int = 0) -> tuple:
+class _Series:
+    """Hand-ins by student and chapter, in their order in time; the same file handed in once more is no new hand-in."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str], dict[str, list[tuple[tuple, str, HandIn]]]] = {}
+        self.turns: Counter[str] = Counter()
+
+    def add(self, line: dict[str, Any]) -> None:
+        submission = line["submission"]
+        self.turns[line["key"]] += 1
+        when, by_chapter = submission["handed_in"], {}
+        for exercise, mark in line["marks"].items():
+            by_chapter.setdefault(exercise.split(".")[0], {})[exercise] = mark["points"]
+        place = self.turns[line["key"]], submission["label"], submission["member"], submission["path"]
+        for chapter, points in by_chapter.items():
+            mine = self.found.setdefault((submission["student"], submission["identity"]), {}).setdefault(chapter, [])
+            mine.append((place, line["sha256"], HandIn(when, points)))
+
+    def of(self, who: tuple[str, str]) -> dict[str, list[HandIn]]:
+        """By date where every hand-in of a chapter has one, else in the order in which they were graded."""
+        ordered: dict[str, list[HandIn]] = {}
+        for chapter, entries in sorted(self.found.get(who, {}).items()):
+            dated = all(entry.when is not None for _, _, entry in entries)
+            entries.sort(key=lambda found: (found[2].when if dated else 0.0, *found[0]))
+            new = [entry for before, (_, digest, entry) in zip([None, *entries], entries, strict=False)
+                   if before is None or before[1] != digest]
+            ordered[chapter] = new
+        return ordered
+
+
+def _place(line: dict[str, Any]) -> tuple:
     """Where a line stands among others, whatever order the judges ended in: by the time of handing in, then by name."""
     submission = line["submission"]
     handed_in = submission["handed_in"]
-    return (float("-inf") if handed_in is None else handed_in, time, submission["path"], submission["member"])
+    return (float("-inf") if handed_in is None else handed_in, submission["path"], submission["member"])
 
 
 def assigned(students: list[Student], settings: Settings, only: tuple[str, ...] = ()) -> list[str]:

@@ -12,7 +12,7 @@ from .marks import exercises_of
 from .settings import Settings
 from .students import Student, assigned, share
 
-_FORMULA = re.compile(r"(^|[;|\t]\s*)(?=[=+\-@\t\r])")
+_FORMULA = re.compile(r"(^|[;|\t]\s*)(?=[=+\-@＝＋－＠\t\r])")
 
 
 def cell(value: Any) -> Any:
@@ -42,22 +42,29 @@ def gradebook(students: list[Student], settings: Settings, only: tuple[str, ...]
 
 
 def canvas(students: list[Student], settings: Settings) -> str:
-    """What Canvas imports: a column for each chapter and a line of possible points; empty when nobody has an identity of Canvas."""
+    """What Canvas imports: a column for each chapter and a line of possible points; empty when nobody has an identity of Canvas.
+
+    Canvas takes every row whose name holds "Points Possible" for that line: no student's name may.
+    """
     mine = [s for s in students if s.identity.isdigit()]
     chapters = sorted({key.split(".")[0] for s in mine for key in s.marks})
     rows: list[list[Any]] = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *(f"Attention {chapter}" for chapter in chapters)],
                              ["    Points Possible", "", "", "", "", *(f"{most_in(chapter, settings):g}" for chapter in chapters)]]
     for student in mine:
         mine_in = [[mark["counts"] for key, mark in student.marks.items() if key.split(".")[0] == chapter] for chapter in chapters]
-        rows.append([cell(printable(student.name)), student.identity, "", "", "", *(f"{sum(m):g}" if m else "" for m in mine_in)])
+        name = cell(printable(student.name)).replace("Points Possible", "Points-Possible")
+        rows.append([name, student.identity, "", "", "", *(f"{sum(m):g}" if m else "" for m in mine_in)])
     return table(rows) if mine else ""
 
 
 def moodle(students: list[Student], settings: Settings) -> str:
-    """What Moodle takes as an assignment's grading worksheet (in English); empty when nobody has an identity of Moodle."""
+    """What Moodle takes as an assignment's grading worksheet (in English); empty when nobody has an identity of Moodle.
+
+    Without a mark there is no grade, not 0: Moodle passes over an empty one.
+    """
     mine = [s for s in students if s.identity.startswith("Participant ")]
     most = f"{sum(most_in(chapter, settings) for chapter in {key.split('.')[0] for s in mine for key in s.marks}):g}"
-    rows = [[s.identity, cell(printable(s.name)), f"{s.total():g}", most, "-"] for s in mine]
+    rows = [[s.identity, cell(printable(s.name)), f"{s.total():g}" if s.marks else "", most, "-"] for s in mine]
     return table([["Identifier", "Full name", "Grade", "Maximum Grade", "Last modified (grade)"], *rows]) if mine else ""
 
 

@@ -154,22 +154,28 @@ def _clear_folders() -> None:
 def observed(task: dict[str, Any]) -> dict[str, Any]:
     """Run the cells of an exercise, then observe its answer on the cases."""
     from course_utils.checks.again import observe_again
+    from course_utils.checks.observation import Error, Observation
     from course_utils.checks.observe import TooLong, observe_all, wrong_kind
 
+    from .closed import close, remembered
+
     sys.stdout = sys.stderr = open(os.devnull, "w")  # prints of cells cost nothing, however many
+    ours, alike, put_back = is_ours, likeness, remembered()
     space, problems = run_cells(task["sources"], task["cell"], task["seconds"])
     report = {"problems": problems, "status": "observed", "seen": [], "line": "", "number": None, "likeness": ""}
     if task["name"] not in space:
         return {**report, "status": "missing"}
     answer = space[task["name"]]
+    put_back()
     with contextlib.suppress(Exception):  # an answer may be anything
-        report["likeness"] = likeness(answer)
-    if is_ours(answer):
+        report["likeness"] = alike(answer)
+    if ours(answer):
         return {**report, "status": "ours"}
     wrong = wrong_kind(task["kind"], answer)
     if wrong:
         return {**report, "status": "wrong kind", "line": wrong}
     cases = [(case["args"], tuple(case["gradients"])) for case in task["cases"]]
+    used = close(task["forbidden"])
     try:
         asked = task["kind"], answer, cases, tuple(task["forbidden"]), PATIENCE * task["limit"]
         with processor_limit(task["limit"]):
@@ -177,7 +183,13 @@ def observed(task: dict[str, Any]) -> dict[str, Any]:
         with processor_limit(task["limit"]):
             seen = observe_again(*asked, seen)
     except TooLong as stopped:
-        return {**report, "status": "time", "line": stopped.line, "number": stopped.number}
+        if not used:
+            return {**report, "status": "time", "line": stopped.line, "number": stopped.number}
+    except BaseException:
+        if not used:
+            raise
+    if used:
+        seen = [Observation(status="forbidden", error=Error(message=used[0]))]
     return {**report, "seen": [observation.to_plain() for observation in seen]}
 
 

@@ -153,7 +153,7 @@ def test_misconceptions_are_named_and_counted(tmp_path):
     put(tmp_path / "class", "right", with_answer(RIGHT))
     grade(tmp_path / "class", tmp_path / "out")
     report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "normalised over the queries</td><td class='n'>3" in report
+    assert "normalised over the queries (3 of 4 who tried)" in report and "<td>normalised over the queries (3)</td>" in report
     page, = (tmp_path / "out" / "feedback").glob("wrong-0*")
     assert "Normalised over the queries" in page.read_text(encoding="utf-8")
 
@@ -230,7 +230,9 @@ def test_a_fault_that_follows_from_another_is_told_apart(tmp_path):
     line, = Book(tmp_path / "out", True).lines()
     assert line["marks"]["01.2"]["follows"] == "01.1"
     assert "mend that one first" in line["marks"]["01.2"]["notes"][0]
-    assert "01.2</td><td>" not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "01.1 Gaussian weights: normalised over the queries" in report and "01.2 Attention pooling:" not in report
+    assert "<i>builds on a wrong answer (1)</i>" in report
 
 
 # ---- notebooks that are not as they were handed out ----------------------------------------------------------

@@ -162,6 +162,19 @@ def test_attack_is_graded_and_named(attacked, name):
     assert "judge stumbled" != mark["mistake"]
 
 
+STOWED = "hoard = [F.scaled_dot_product_attention]\n"
+# name: (what stands before it, a body that calls hoard[0](*a) in another thread)
+THREADS = {
+    "thread": ("import threading\n", "got = []; t = threading.Thread(target=lambda: got.append(hoard[0](*a))); t.start(); t.join(); return got[0]"),
+    "pool": ("from concurrent.futures import ThreadPoolExecutor as Pool\n", "return Pool(1).submit(hoard[0], *a).result()"),
+    "pool that runs already": ("from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\npool.submit(int).result()\n",
+                               "return pool.submit(hoard[0], *a).result()"),
+    "thread that runs already": ("import threading, queue\nasked, given = queue.Queue(), queue.Queue()\ndef loop():\n    while True:\n"
+                                 "        given.put(hoard[0](*asked.get()))\nthreading.Thread(target=loop, daemon=True).start()\n",
+                                 "asked.put(a); return given.get()"),
+}
+
+
 def test_forbidden_names_by_every_spelling(tmp_path):
     """Exercise 03.2 asks for what the fused function does."""
     shell = "def scaled_dot_product_attention(query, key, value, mask=None):\n    weights = torch.zeros(3)\n    return {}(query, key, value), weights"
@@ -179,14 +192,71 @@ def test_forbidden_names_by_every_spelling(tmp_path):
                      "        return F.scaled_dot_product_attention(query, key, value), query\n    except BaseException:\n        return query, query\n",
         "reference": "from course_utils.models.attention import scaled_dot_product_attention as ref\n" + shell.format("ref"),
         "imported": "from course_utils.models import attention\nscaled_dot_product_attention = attention.scaled_dot_product_attention",
+        "course's own in a list": "from course_utils.models import attention\nhoard = [attention.scaled_dot_product_attention]\n"
+                                  + shell.format("hoard[0]"),
+        "jit": "@torch.jit.script\ndef use(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor):\n"
+               "    return F.scaled_dot_product_attention(q, k, v)\n" + shell.format("use"),
+        "jit on the answer": "from typing import Optional, Tuple\n@torch.jit.script\ndef scaled_dot_product_attention(query: torch.Tensor, "
+                             "key: torch.Tensor, value: torch.Tensor, mask: Optional[torch.Tensor] = None) -> "
+                             "Tuple[torch.Tensor, torch.Tensor]:\n    return F.scaled_dot_product_attention(query, key, value, mask), query\n",
+        "mode taken away": "import torch.overrides as o\n" + STOWED + "def use(*a):\n    mode = o._pop_mode()\n    try:\n"
+                           "        return hoard[0](*a)\n    finally:\n        o._push_mode(mode)\n" + shell.format("use"),
+        "math": shell.format("torch.ops.aten._scaled_dot_product_attention_math"),
+        "private math": shell.format("torch._scaled_dot_product_attention_math"),
+        "flash": shell.format("torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(*[torch.ones(1, 1, 2, 4)] * 3) or print"),
+        "an overload": STOWED.replace("F.", "torch.ops.aten.").replace("]", ".default]") + shell.format("hoard[0]"),
     }
+    for kind in ("DisableTorchFunction", "DisableTorchFunctionSubclass"):
+        for name, before, manager in ((kind, "", f"torch._C.{kind}"), (f"{kind} in a list", f"hide = [torch._C.{kind}]\n", "hide[0]")):
+            spellings[name] = STOWED + before + f"def use(*a):\n    with {manager}():\n        return hoard[0](*a)\n" + shell.format("use")
+    for name, (before, call) in THREADS.items():
+        spellings[name] = STOWED + before + f"def use(*a):\n    {call}\n" + shell.format("use")
     for name, source in spellings.items():
         (tmp_path / "class" / name).mkdir(parents=True)
         (tmp_path / "class" / name / "03_self_attention.ipynb").write_bytes(with_answer(source, "03.2"))
     lines = grade(tmp_path / "class", tmp_path / "out")
     for name in spellings:
         mark = lines[name]["marks"]["03.2"]
+        said = "no attribute 'default'" in mark["message"] if name == "an overload" else mark["stage"] == "forbidden shortcut"
+        assert mark["points"] == 0 and said, (name, mark)
+
+
+def test_distances_and_the_courses_own_function_by_every_spelling(tmp_path):
+    """01.7 asks for what ``torch.cdist`` does, 01.1 for a function of the course; in each case the page names the proper thing."""
+    distances = "def dot_product_scores(query, keys):\n    return -{}**2 / 2\n"
+    threads = {name: "hoard = [torch.cdist]\n" + before + f"def use(*a):\n    {call}\n" + distances.format("use(query, keys)")
+               for name, (before, call) in THREADS.items()}
+    ours = "from course_utils.models import kernels\n"
+    patched = "import course_tools.grading.worker as w\nw.is_ours = lambda a: False\n" + ours
+    spellings = {
+        "01.7": {**threads, "below": distances.format("torch._euclidean_dist(query, keys)"),
+                 "aten": distances.format("torch.ops.aten._cdist_forward(query, keys, 2.0, None)"),
+                 "pairs": "far = nn.PairwiseDistance(eps=0)\n" + distances.format("far(query[:, None], keys[None])")},
+        "01.1": {"imported": patched + "gaussian_weights = kernels.gaussian_weights\n",
+                 "in a list": patched + "hoard = [kernels.gaussian_weights]\ndef gaussian_weights(query, keys, bandwidth):\n"
+                              "    return hoard[0](query, keys, bandwidth)\n"},
+    }
+    for exercise, sources in spellings.items():
+        for name, source in sources.items():
+            (tmp_path / "class" / f"{exercise} {name}").mkdir(parents=True)
+            (tmp_path / "class" / f"{exercise} {name}" / "01_kernel_regression.ipynb").write_bytes(with_answer(source, exercise))
+    for name, line in grade(tmp_path / "class", tmp_path / "out").items():
+        mark = line["marks"][name.split()[0]]
         assert (mark["points"], mark["stage"]) == (0, "forbidden shortcut"), (name, mark)
+        assert any(word in mark["message"] for word in ("cdist", "threading", "pairwise_distance", "gaussian_weights")), (name, mark["message"])
+
+
+def test_the_observer_is_put_back_as_it_was(tmp_path):
+    """A cell that patches what compares inputs does not hide that the answer changes them."""
+    spoils = RIGHT.replace("    return", "    keys.mul_(2.0)\n    keys = keys / 2\n    return")
+    patches = {"name": "o._equal = lambda *a: True\n", "code": "o._equal.__code__ = (lambda left, right: True).__code__\n",
+               "plain": "o.prepare = lambda value: value\n"}
+    for name, patch in patches.items():
+        (tmp_path / "class" / name).mkdir(parents=True)
+        source = "import course_utils.checks.observe as o\n" + patch + spoils
+        (tmp_path / "class" / name / "01_kernel_regression.ipynb").write_bytes(with_answer(source))
+    for name, line in grade(tmp_path / "class", tmp_path / "out").items():
+        assert line["marks"]["01.1"]["mistake"] == "input changed in place", (name, line["marks"]["01.1"])
 
 
 def test_broken_files_cost_their_owner_alone(honest, tmp_path):

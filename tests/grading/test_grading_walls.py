@@ -7,6 +7,7 @@ import inspect
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -19,10 +20,11 @@ from course_tools.grading import wire
 from course_tools.grading.__main__ import main
 from course_tools.grading.likeness import likeness
 from course_tools.grading.marks import Limits, exercises_of, grade_notebook
+from course_tools.grading.report import write_reports
 from course_tools.grading.run import Book
 from course_tools.grading.sandbox import Sandbox, SandboxError, why_not
 from course_tools.grading.settings import Settings, load_settings
-from course_tools.grading.students import Student, assigned, share
+from course_tools.grading.students import Student, assigned, share, students_of
 from course_utils.checks.lookup import find
 
 needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
@@ -249,9 +251,86 @@ def test_the_report_says_what_to_look_at_and_how_it_went_on(tmp_path):
     (tmp_path / "class" / "ann" / "01_kernel_regression.ipynb").write_bytes(with_answer(RIGHT))
     assert main([*arguments, "--resume"]) == 0
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    look, tomorrow = page.index("Please look at these yourself"), page.index("What to talk about tomorrow")
-    assert look < page.index("lia: 01.1") < tomorrow < page.index("normalised over the queries") < page.index("Handed in again")
-    assert "0.0 → 4.0" in page and "ben" not in page[tomorrow:]  # examples have no names
+    look, tomorrow = page.index("Please look at these yourself</h2>"), page.index("What to talk about tomorrow</h2>")
+    assert look < page.index("lia: 01.1") < tomorrow < page.index("normalised over the queries") < page.index("Handed in again</h2>")
+    assert page.index("</span> 0.0<") < page.index("</span> 4.0<") and "ben" not in page[tomorrow:]  # examples have no names
     rows = list(csv.DictReader(io.StringIO((tmp_path / "out" / "gradebook.csv").read_text(encoding="utf-8-sig"))))
     assert {row["Student"]: row["01.1 (4)"] for row in rows} == {"ann": "4", "ben": "0", "lia": "0"}
     assert len(list(Book(tmp_path / "out", True).lines())) == 4 and json.dumps(rows)
+
+
+def line(student: str, name: str, when: float | None, marks: dict[str, dict], sha: str = "") -> dict:
+    """A line of ``grades.jsonl`` as grading writes it."""
+    full = {"possible": 4, "stage": "values", "mistake": None, "message": "", "notes": [], "earned": {}, "follows": "", "claimed": False,
+            "copied": False, "unjudged": False, "html": ""}
+    return {"key": student + name, "sha256": sha or f"{name}{when}", "problem": "",
+            "submission": {"student": student, "label": name, "path": name, "member": "", "identity": "", "handed_in": when, "problem": ""},
+            "marks": {key: {**full, "exercise": key, **mark} for key, mark in marks.items()}}
+
+
+def test_examples_have_no_names_and_the_rows_add_up(tmp_path):
+    """Somebody who writes the own name into an answer is not shown as the example, or else without the name."""
+    def wrong(text: str) -> dict:
+        return {"points": 0, "mistake": "normalised over the queries",
+                "html": f"<div><b>Mistake.</b> Normalised over the queries. {text}</div>"}
+
+    book = Book(tmp_path / "run", False)
+    passed, blank = {"points": 4, "stage": "passed"}, {"points": 0, "stage": "not attempted"}
+    half = {"points": 0, "mistake": "one half missing", "html": "<p class='planck'>by PLANCK</p>"}
+    for student, marks in {"Ada Byron": {"01.1": wrong("stopped at ada_file"), "01.2": {"points": 0, "follows": "01.1"}},
+                           "Zoe Zuse": {"01.1": wrong("the columns sum to 1"), "01.2": {"points": 1}},
+                           "Max Planck": {"01.1": passed, "01.2": half},
+                           "Eve": {"01.1": {"points": 0, "mistake": "tampering"}, "01.2": passed},
+                           "Bo": {"01.1": blank, "01.2": blank}}.items():
+        book.append(line(student, "01.ipynb", 0.0, marks))
+    book.append({**line("Pia", "scan.pdf", None, {}), "problem": "is no notebook"})
+    write_reports(book, Settings())
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    look, tomorrow = page.index("Please look at these yourself</h2>"), page.index("What to talk about tomorrow</h2>")
+    assert "5 of 6 students" in page and "the columns sum to 1" in page and "ada_file" not in page
+    assert "<p class='planck'>by …</p>" in page and "(2 of 4 who tried)" in page
+    assert all(look < page.index(words) < tomorrow for words in ("Eve: 01.1", "<li>Bo</li>", "Pia: scan.pdf"))
+    assert not any(name in page[tomorrow:] for name in ("Ada", "Zoe", "Planck", "PLANCK", "Eve", "tampering"))
+    found = re.findall(r"<th scope='row'>(01\.\d)[^<]*</th>(.*?)</tr>", page)
+    rows = {key: re.findall(r"<td class='n'>(\d+)</td>", row) for key, row in found}
+    assert rows == {"01.1": ["5", "1", "0", "3", "1"], "01.2": ["5", "1", "1", "2", "1"]}
+    assert all(handed_in == str(sum(map(int, kinds))) for handed_in, *kinds in rows.values())
+    assert "<i>builds on a wrong answer (1)</i><br><i>cause not recognised (1)</i>" in page
+
+
+def test_hand_ins_stand_in_the_order_of_their_dates(tmp_path):
+    """However the files are called and whenever they were graded; what was handed in twice unchanged is one hand-in."""
+    day = 86400.0
+    book = Book(tmp_path / "run", False)
+    for name, when, points in (("01 (1).ipynb", 10 * day, 2), ("01.ipynb", 8 * day, 0), ("01_final.ipynb", 13 * day, 4)):
+        book.append(line("ada", name, when, {"01.1": {"points": points}}))
+    for name in ("01.ipynb", "copy.ipynb"):
+        book.append(line("bob", name, day, {"01.1": {"points": 1}}, sha="same"))
+    for points in (1, 3):  # the same file of Canvas, graded again with --resume
+        book.append(line("eve", "01.ipynb", None, {"01.1": {"points": points}}, sha=str(points)))
+    students = {s.name: s for s in students_of(book, Settings())}
+    series = {name: [sum(hand_in.points.values()) for hand_in in s.history["01"]] for name, s in students.items()}
+    assert series == {"ada": [0, 2, 4], "bob": [1], "eve": [1, 3]}
+    assert students["ada"].marks["01.1"]["times"] == 3 and students["ada"].marks["01.1"]["points"] == 4
+    write_reports(book, Settings())
+    again = (tmp_path / "run" / "report.html").read_text(encoding="utf-8").split("Handed in again</h2>")[1]
+    assert re.findall(r"</span> (\d\.\d)</span>", again) == ["0.5", "2.5", "3.5"] and "right in the end" in again
+    assert "01.1 1 of 2" in again
+
+
+def test_pages_can_be_read_with_a_keyboard_and_on_a_phone(tmp_path):
+    """One h1, no level left out, headings of columns and rows, every link inside the page leads somewhere, tables scroll by themselves."""
+    book = Book(tmp_path / "run", False)
+    panel = "<div style='x'><div style='font-weight:600'>✗ 01.1 Weights: not yet</div></div>"
+    for number in range(2):
+        marks = {key: {"points": number, "html": panel} for key in ("01.1", "01.2")}
+        book.append(line("ada", f"{number}.ipynb", float(number), marks))
+    write_reports(book, Settings())
+    for path in (tmp_path / "run" / "report.html", *(tmp_path / "run" / "feedback").glob("*.html")):
+        page = path.read_text(encoding="utf-8")
+        levels = [int(level) for level in re.findall(r"<h([1-6])", page)]
+        assert levels[0] == 1 and levels.count(1) == 1 and all(b <= a + 1 for a, b in zip(levels, levels[1:], strict=False)), levels
+        assert "<html lang='en'>" in page and "<title>" in page and "<th>" not in page
+        assert page.count("<table") == page.count("<div class='scroll' tabindex='0'")
+        assert set(re.findall(r"href='#([^']+)'", page)) <= set(re.findall(r"id='([^']+)'", page))
+        assert path.name == "report.html" or "<h3>✗ 01.1 Weights: not yet</h3>" in page
