@@ -38,8 +38,14 @@ ATTACKS = {
     "patches torch": ("torch.allclose = torch.equal = torch.isclose = lambda *a, **k: True\ntorch.Tensor.__eq__ = lambda *a: True\n" + WRONG,
                       "values", "normalised over the queries", ""),
     "patches the observer": ("import course_utils.checks.observe as o, course_utils.checks.plain_data as i\n"
-                             "o.plain_data = i.plain_data = lambda v, depth=0: 'right'\n" + WRONG, "raised", "tampering", "not an observation"),
-    "patches the protocol": ("import course_tools.grading.wire as w\nw.pack = w._pack = lambda *v: b''\n" + WRONG, "raised", None, ""),
+                             "o.plain_data = i.plain_data = lambda v, depth=0: 'right'\n" + WRONG, "values", "normalised over the queries", ""),
+    "patches the observer as it runs": (WRONG.replace("    return", "    import course_utils.checks.observe as o\n"
+                                        "    o.plain_data = lambda v, depth=0: 'right'\n    return"), "raised", "tampering",
+                                        "not an observation"),
+    "patches the protocol": ("import course_tools.grading.wire as w\nw.pack = w._pack = lambda *v: b''\n" + WRONG, "values",
+                             "normalised over the queries", ""),
+    "patches the protocol as it runs": (WRONG.replace("    return", "    import course_tools.grading.wire as w\n"
+                                        "    w.pack = w._pack = lambda *v: b''\n    return"), "raised", None, ""),
     "patches the worker": ("import course_tools.grading.worker as w, gc\nw.observed = w.is_ours = lambda *a: {}\n" + WRONG, None, None, ""),
     "input transformer": ("get_ipython().input_transformers_post.append(lambda lines: [l.replace('False', 'True') for l in lines])\n" + WRONG,
                           "values", "normalised over the queries", ""),
@@ -99,7 +105,7 @@ ATTACKS = {
 
 
 def grade(folder, out, *more):
-    assert main([str(folder), "--out", str(out), "--quiet", "--seed", "fixed", "--timeout", "6", "--memory", "1", *more]) in (0, 1)
+    assert main([str(folder), "--out", str(out), "--quiet", "--seed", "fixed", "--timeout", "10", "--memory", "1", *more]) in (0, 1)
     return {line["submission"]["student"]: line for line in Book(out, True).lines()}
 
 
