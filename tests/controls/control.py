@@ -92,7 +92,8 @@ def run_here(sources: list[str]) -> Outcome:
         result = shell.run_cell(source, silent=True)
         error = result.error_before_exec or result.error_in_exec
         if error is not None:
-            frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "ipython" in frame.filename or "ipykernel" in frame.filename]
+            frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+                      if "ipython" in frame.filename or "ipykernel" in frame.filename]
             line = source.split("\n")[(frames[-1].lineno or 1) - 1].strip() if frames else ""
             return Outcome(line, f"{type(error).__name__}: {str(error)[:300]}", round(time.perf_counter() - started, 1))
     return Outcome("", "", round(time.perf_counter() - started, 1))
