@@ -27,6 +27,12 @@ from course_tools.grading.settings import Settings, load_settings
 from course_tools.grading.students import Student, assigned, share, students_of
 from course_utils.checks.lookup import find
 
+
+def new_book(folder: Path) -> Book:
+    (folder / "run").mkdir()
+    return Book(folder / "run", False)
+
+
 needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 SAID = {"output_type": "display_data", "metadata": {}, "data": {"text/plain": "✓ 01.1 Gaussian weights: right (4 of 4 points)"}}
 
@@ -274,7 +280,7 @@ def test_examples_have_no_names_and_the_rows_add_up(tmp_path):
         return {"points": 0, "mistake": "normalised over the queries",
                 "html": f"<div><b>Mistake.</b> Normalised over the queries. {text}</div>"}
 
-    book = Book(tmp_path / "run", False)
+    book = new_book(tmp_path)
     passed, blank = {"points": 4, "stage": "passed"}, {"points": 0, "stage": "not attempted"}
     half = {"points": 0, "mistake": "one half missing", "html": "<p class='planck'>by PLANCK</p>"}
     for student, marks in {"Ada Byron": {"01.1": wrong("stopped at ada_file"), "01.2": {"points": 0, "follows": "01.1"}},
@@ -301,7 +307,7 @@ def test_examples_have_no_names_and_the_rows_add_up(tmp_path):
 def test_hand_ins_stand_in_the_order_of_their_dates(tmp_path):
     """However the files are called and whenever they were graded; what was handed in twice unchanged is one hand-in."""
     day = 86400.0
-    book = Book(tmp_path / "run", False)
+    book = new_book(tmp_path)
     for name, when, points in (("01 (1).ipynb", 10 * day, 2), ("01.ipynb", 8 * day, 0), ("01_final.ipynb", 13 * day, 4)):
         book.append(line("ada", name, when, {"01.1": {"points": points}}))
     for name in ("01.ipynb", "copy.ipynb"):
@@ -320,7 +326,7 @@ def test_hand_ins_stand_in_the_order_of_their_dates(tmp_path):
 
 def test_pages_can_be_read_with_a_keyboard_and_on_a_phone(tmp_path):
     """One h1, no level left out, headings of columns and rows, every link inside the page leads somewhere, tables scroll by themselves."""
-    book = Book(tmp_path / "run", False)
+    book = new_book(tmp_path)
     panel = "<div style='x'><div style='font-weight:600'>✗ 01.1 Weights: not yet</div></div>"
     for number in range(2):
         marks = {key: {"points": number, "html": panel} for key in ("01.1", "01.2")}
