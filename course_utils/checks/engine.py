@@ -97,11 +97,14 @@ def _run(exercise: Exercise, answer: Any, seed: int | None) -> CheckResult:
         try:
             asked = exercise.kind, answer, [(case.args, case.gradients) for case in cases], exercise.forbidden, LIMIT
             twins_seen: dict = {}
-            verdict = judge(exercise, cases, seen := observe_all(*asked), twins_seen=twins_seen)
+            began = time.perf_counter()
+            seen = observe_all(*asked)
+            took = time.perf_counter() - began
+            verdict = judge(exercise, cases, seen, twins_seen=twins_seen)
             if verdict.unexplained:  # right so far, or wrong for no reason that is known: call it again
                 verdict = judge(exercise, cases, observe_again(*asked, seen), twins_seen=twins_seen)
             if verdict.finding is not None and verdict.unexplained:
-                verdict.finding.mistake, verdict.finding.hint = (one_place(exercise, answer, cases, verdict.finding)
+                verdict.finding.mistake, verdict.finding.hint = (one_place(exercise, answer, cases, verdict.finding, took)
                                                                  or (verdict.finding.mistake, verdict.finding.hint))
         except TooLong as stopped:
             message = too_long(LIMIT, stopped.number, stopped.line) if not stopped.abandoned else (

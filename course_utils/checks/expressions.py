@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import math
 from collections.abc import Iterator
 
@@ -22,9 +23,19 @@ READ = (ast.Load, type(None))
 CUTS = ("detach", "item", "tolist", "numpy", "data")
 
 
+@functools.lru_cache(maxsize=4)
+def _lines_of(code: str) -> list[bytes]:
+    """The lines of a learner's code; ast.get_source_segment would split it again for every node."""
+    return [line.encode() for line in code.split("\n")]
+
+
 def text_of(node: ast.AST, code: str) -> str:
     """The code of a node in one line, cut."""
-    text = " ".join((ast.get_source_segment(code, node) or ast.unparse(node)).split())
+    lines = _lines_of(code)[node.lineno - 1:node.end_lineno] if getattr(node, "end_lineno", None) else [ast.unparse(node).encode()]
+    if getattr(node, "end_lineno", None):
+        lines[-1] = lines[-1][:node.end_col_offset]
+        lines[0] = lines[0][node.col_offset:]
+    text = b" ".join(b" ".join(lines).split()).decode()
     return f"`{text if len(text) <= 60 else text[:57] + ' …'}`"
 
 

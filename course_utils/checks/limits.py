@@ -30,8 +30,11 @@ def _stop(thread: threading.Thread, done: threading.Event) -> bool:
     return done.is_set()
 
 
-def run_with_limit(function: Callable[[], Any], seconds: float) -> Any:
+def run_with_limit(function: Callable[[], Any], seconds: float, since: Callable[[], float] | None = None) -> Any:
     """Call ``function()`` in a thread of its own and return what it returns.
+
+    The ``seconds`` count from the start or, if ``function`` does one piece of work after the other, from ``since()``: the monotonic
+    time at which it began the present piece.
 
     Raises :class:`TimeIsUp` when it ran longer than ``seconds``, :class:`Abandoned` when it swallowed the
     interruption too, and KeyboardInterrupt, with an argument where the answer goes on, when the user interrupts the wait.
@@ -50,9 +53,9 @@ def run_with_limit(function: Callable[[], Any], seconds: float) -> Any:
 
     thread = threading.Thread(target=work, daemon=True, name=ANSWER)
     _start(thread)
-    until = time.monotonic() + seconds
+    started = time.monotonic()
     try:
-        while not done.is_set() and time.monotonic() < until:
+        while not done.is_set() and time.monotonic() < (since() if since else started) + seconds:
             done.wait(0.1)  # in slices: a long wait cannot be interrupted on Windows
     except KeyboardInterrupt:
         raise KeyboardInterrupt(*([] if _stop(thread, done) else ["still running"])) from None

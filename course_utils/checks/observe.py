@@ -263,15 +263,16 @@ def observe_all(kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[
     return seen
 
 
-def limited(work: Callable[[Recorder], None], answer: Any, forbidden: tuple[str, ...], limit: float) -> None:
-    """Run ``work`` with everything recorded; :class:`TooLong` when it takes more than ``limit`` seconds."""
+def limited(work: Callable[[Recorder], None], answer: Any, forbidden: tuple[str, ...], limit: float,
+            since: Callable[[], float] | None = None) -> None:
+    """Run ``work`` with everything recorded; :class:`TooLong` when it takes more than ``limit`` seconds (from ``since()``)."""
     def inside() -> None:
         with neutral_torch():  # grad mode, autocast and default device belong to a thread
             work(recorder)
 
     try:
         with recording(answer, forbidden) as recorder:
-            run_with_limit(inside, limit)
+            run_with_limit(inside, limit, since)
     except TimeIsUp as error:
         raise TooLong(*own_line(error, answer)) from None
     except Abandoned:

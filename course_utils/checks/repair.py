@@ -20,8 +20,9 @@ from .shortcuts import ForbiddenShortcut
 SECONDS = 0.5  # of the processor, for the search
 
 
-def one_place(exercise: Exercise, answer: Any, cases: list[Case], finding: Finding) -> tuple[str, str] | None:
+def one_place(exercise: Exercise, answer: Any, cases: list[Case], finding: Finding, took: float) -> tuple[str, str] | None:
     """Mistake and sentence, where one small edit of the answer makes it right in every case; None where none is found.
+    ``took`` is what the answer itself needed for all cases, in seconds: an edit can make a loop endless, and is not waited for.
 
     Not in an exercise that hands out code with a bug: there finding the place is the task.
     """
@@ -34,7 +35,7 @@ def one_place(exercise: Exercise, answer: Any, cases: list[Case], finding: Findi
     tree.body = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom))]
     if exercise.name not in {getattr(node, "name", "") for node in tree.body} or any(twin.untouched for twin in exercise.twins):
         return None
-    search = _Search(exercise, answer, cases, finding, tree, edits(tree, code))
+    search = _Search(exercise, answer, cases, finding, tree, edits(tree, code), took)
     try:
         while (found := search.next()) is not None:
             if search.always_right(found[1]):
@@ -49,10 +50,11 @@ def one_place(exercise: Exercise, answer: Any, cases: list[Case], finding: Findi
 class _Search:
     """Goes through the edits, on the case that failed first."""
 
-    def __init__(self, exercise: Exercise, answer: Any, cases: list[Case], finding: Finding, tree: ast.Module, todo: list[Edit]):
+    def __init__(self, exercise: Exercise, answer: Any, cases: list[Case], finding: Finding, tree: ast.Module, todo: list[Edit],
+                 took: float):
         self.exercise, self.answer, self.cases, self.finding, self.tree, self.todo = exercise, answer, cases, finding, tree, iter(todo)
         self.space = namespaces_of(answer)[0]
-        self.left = SECONDS
+        self.left, self.limit = SECONDS, min(4 * SECONDS, 1.2 * SECONDS + 5 * took)
         self.expected = expected_of(exercise, finding.case)
         self.forbidden = {name.split(".")[-1] for name in exercise.forbidden}
 
@@ -60,9 +62,13 @@ class _Search:
         """The next edit that makes the failing case right, and the answer with it."""
         box: list[tuple[Edit, Any]] = []
 
+        edit_began = time.monotonic()
+
         def work(recorder: Recorder) -> None:
+            nonlocal edit_began
             began = time.thread_time()  # what else the machine does must not decide about a reason
             for edit in self.todo:
+                edit_began = time.monotonic()
                 if time.thread_time() - began > self.left:
                     return
                 changed = self._with(edit)
@@ -71,12 +77,12 @@ class _Search:
                     box.append((edit, changed))
                     return
 
-        limited(work, self.answer, self.exercise.forbidden, 3 * SECONDS)
+        limited(work, self.answer, self.exercise.forbidden, self.limit, lambda: edit_began)
         return box[0] if box else None
 
     def always_right(self, changed: Any) -> bool:
         """Whether a changed answer is right in every case, also when it is called again."""
-        asked = self.exercise.kind, changed, [(case.args, case.gradients) for case in self.cases], self.exercise.forbidden, 4 * SECONDS
+        asked = self.exercise.kind, changed, [(case.args, case.gradients) for case in self.cases], self.exercise.forbidden, self.limit
         seen = observe_all(*asked)
         if judge(self.exercise, self.cases, seen, named=False).finding is not None:
             return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 from .limits import ANSWER
 
 TORCH = torch.__file__.removesuffix("__init__.py")
+BAR = os.path.join("tqdm", "_monitor.py")  # a progress bar starts a thread that watches it
 # What would hide from the guard below what an answer calls: forbidden together with the names of an exercise.
 HIDING = {"torch._C.DisableTorchFunction": "DisableTorchFunction", "torch._C.DisableTorchFunctionSubclass": "DisableTorchFunctionSubclass",
           "torch._C.ScriptFunction.__call__": "torch.jit", "torch._C.ScriptMethod.__call__": "torch.jit",
@@ -93,7 +95,8 @@ def forbid(names: tuple[str, ...], answer: Any, namespaces: list[dict[str, Any]]
 
     def hidden(name: str, original: Any):
         def only_for_others(*args: Any, **kwargs: Any) -> Any:
-            if threading.current_thread().name != ANSWER or sys._getframe(1).f_code.co_filename.startswith(TORCH):
+            caller = sys._getframe(1).f_code.co_filename
+            if threading.current_thread().name != ANSWER or caller.startswith(TORCH) or caller.endswith(BAR):
                 return original(*args, **kwargs)
             used.append(name)
             raise ForbiddenShortcut(name)

@@ -280,6 +280,19 @@ def test_what_hides_a_shortcut_is_out_of_bounds(how):
     compiled(x, x, x)  # not forbidden any more
 
 
+def test_a_progress_bar_is_no_shortcut():
+    """tqdm starts a thread that watches its bars, once in a process."""
+    from tqdm import tqdm
+
+    def answer(query, key, value, mask=None):
+        for _ in tqdm(range(2), disable=False):
+            pass
+        return BY_ID["03.2"].reference(query, key, value, mask)
+
+    tqdm.monitor, tqdm.monitor_interval = None, 10
+    assert examine(BY_ID["03.2"], answer).passed
+
+
 @pytest.mark.parametrize("where", ["closure", "default", "object", "torch._C"])
 def test_a_shortcut_is_found_wherever_it_is_kept(where):
     quick = F.scaled_dot_product_attention
