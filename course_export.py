@@ -35,6 +35,13 @@ def answered(notebook: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def former_ids(notebook: dict[str, Any]) -> dict[str, str]:
+    """Exercises of a chapter that had another id before their chapter was cut in two: ``{"07a.1": "07.1", …}``."""
+    course = notebook.get("metadata", {}).get("course", {})
+    found = course.get("formerly", {}) if isinstance(course, dict) else {}
+    return {now: was for now, was in found.items() if isinstance(was, str)} if isinstance(found, dict) else {}
+
+
 def stripped(notebook: dict[str, Any]) -> bytes:
     """The notebook without outputs: grading runs it again, and pictures are large."""
     for cell in notebook.get("cells", []):
@@ -46,7 +53,8 @@ def stripped(notebook: dict[str, Any]) -> bytes:
 def export(target: Path, name: str, root: Path = ROOT) -> dict[str, list[str]]:
     """Write ``name/chapter.ipynb`` for every chapter with an answer into the zip ``target``; returns ``{chapter: exercises}``.
 
-    The learner's copies in ``work`` come first; a chapter that is answered nowhere but in ``chapters`` is taken from there.
+    The learner's copies in ``work`` come first; a chapter that is answered nowhere but in ``chapters`` is taken from there. A copy of a
+    chapter that has been cut in two is handed in as it is, and its exercises are named as they are called now.
 
     Raises ValueError, and writes nothing, for a name that cannot be a folder, a chapter that cannot be read, no answers at all,
     or a target that exists.
@@ -55,17 +63,19 @@ def export(target: Path, name: str, root: Path = ROOT) -> dict[str, list[str]]:
         raise ValueError(f"{name!r} cannot be the name of a folder; choose one with --name")
     if target.exists():
         raise ValueError(f"{target} exists already; name another file")
-    done, content = {}, {}
+    done, content, today = {}, {}, {}
     for path in sorted([*(root / "work").glob("*.ipynb"), *(root / "chapters").glob("*.ipynb")], key=lambda path: path.name):
         try:
             notebook = json.loads(path.read_text(encoding="utf-8"))
             exercises = answered(notebook)
+            today |= {was: now for now, was in former_ids(notebook).items()}
         except (OSError, ValueError, AttributeError) as error:
             raise ValueError(f"{path.name} cannot be read as a notebook ({type(error).__name__}); open and save it in JupyterLab") from None
         if exercises and path.stem not in done:  # sorting is stable: that of work/ stands first
             done[path.stem], content[f"{name}/{path.name}"] = exercises, stripped(notebook)
     if not done:
         raise ValueError("no exercise is answered yet (save your notebooks first: Ctrl-S)")
+    done = {chapter: [today.get(exercise, exercise) for exercise in exercises] for chapter, exercises in done.items()}
     try:
         with zipfile.ZipFile(target, "x", zipfile.ZIP_DEFLATED) as archive:
             for member, data in content.items():

@@ -96,8 +96,7 @@ def merge(mine: Notebook, base: Notebook | None, new: Notebook, day: str) -> tup
                     _same(target, cell)
                     if base and _task(base, name) != _task(new, name):
                         told["changed tasks"].append(name)
-                        behind.setdefault(target["id"], []).append(_note(f"**The task of exercise {name} has changed** since you wrote "
-                                                                         "this answer. Read it again, then run the check.", day))
+                        behind.setdefault(target["id"], []).append(task_note(name, day))
         elif target is not None and cell.get("id") not in seen:
             seen.add(cell["id"])
             if target["source"] == cell["source"]:
@@ -167,6 +166,22 @@ def _task(notebook: Notebook, exercise: str) -> tuple[str | None, str | None]:
     text = next((source_of(cell) for cell in notebook["cells"] if cell["cell_type"] == "markdown"
                  and re.search(rf"(?m)^### Exercise {re.escape(exercise)} ", source_of(cell))), None)
     return tuple(part and "".join(part.split()) for part in (stub, text))
+
+
+def same_task(old: Notebook, was: str, new: Notebook, now: str, ids: dict[str, str]) -> bool:
+    """Whether an exercise asks in another chapter, under another id, for what it asked before; ``ids``: former ids and those of today."""
+    before = [part and re.sub(r"\d\d[a-z]?\.\d+", lambda found: ids.get(found[0], found[0]), part) for part in _task(old, was)]
+    return before == list(_task(new, now))
+
+
+def task_note(exercise: str, day: str) -> Cell:
+    """What is said below an answer whose task has changed."""
+    return _note(f"**The task of exercise {exercise} has changed** since you wrote this answer. Read it again, then run the check.", day)
+
+
+def text_key(source: str) -> str:
+    """The first letters of the SHA-256 of an answer."""
+    return _hash(source)[:16]
 
 
 def _hash(source: str) -> str:

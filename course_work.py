@@ -2,8 +2,9 @@
 
 ``chapters`` stays as it was delivered. A copy remembers the text that it was made from: that is kept, without outputs, in ``work/.base``
 under the first letters of its SHA-256, and the copy names it. When the chapter has changed, the copy is made again from the new text, and
-what the learner wrote is put back. What was there before lies in ``work/.backup``. A file is always replaced in one step, so that a copy
-is the old one or the new one, whatever happens in between.
+what the learner wrote is put back. When a chapter has been cut in two, its answers move into the copies of its parts. What was there
+before lies in ``work/.backup``. A file is always replaced in one step, so that a copy is the old one or the new one, whatever happens in
+between.
 """
 
 from __future__ import annotations
@@ -17,8 +18,21 @@ import subprocess
 import time
 from pathlib import Path
 
-from course_export import answered
-from course_merge import Damaged, Notebook, answer_id, answers_of, key_of, merge, read, source_of, without_outputs
+from course_export import answered, former_ids
+from course_merge import (
+    Damaged,
+    Notebook,
+    answer_id,
+    answers_of,
+    key_of,
+    merge,
+    read,
+    same_task,
+    source_of,
+    task_note,
+    text_key,
+    without_outputs,
+)
 
 FOLDER, BASES, BACKUPS = "work", ".base", ".backup"
 
@@ -58,14 +72,25 @@ class Work:
         One chapter that cannot be done (a full disk, a file that is no notebook) does not keep the others from it.
         """
         told: list[str] = []
+        day = day or time.strftime("%Y-%m-%d")
         with self._alone():
-            for path in sorted(self.chapters.glob("[0-9][0-9]*_*.ipynb")):
+            today = self._today()
+            chapters = [path for path in sorted(self.chapters.glob("[0-9][0-9]*_*.ipynb")) if not _cut_in_two(path, today)]
+            for path in chapters:
                 try:
-                    told += self._one(path, day or time.strftime("%Y-%m-%d"))
+                    told += self._one(path, day)
                 except Damaged as error:
                     told.append(f"chapters/{error}; it was left alone.")
                 except OSError as error:
                     told.append(f"{path.stem}: your copy stays as it is, the new one could not be written ({error.strerror or error}).")
+            for path in self.copies():
+                if path.name not in {chapter.name for chapter in chapters}:
+                    try:
+                        told += self._take_over(path, today, day)
+                    except Damaged:
+                        continue
+                    except OSError as error:
+                        told.append(f"{path.stem}: your answers stay there, they could not be moved ({error.strerror or error}).")
         return told
 
     def restart(self, chapter: str) -> Path:
@@ -107,6 +132,8 @@ class Work:
         if made_from != version:
             base = self._base(path.stem, made_from)
             merged, what = merge(mine, base, _blank(new, pristine), day)
+            if taken_over := mine["metadata"].get("course", {}).get("taken"):
+                merged["metadata"].setdefault("course", {})["taken"] = taken_over
             told.append(_news(path.stem, what))
         else:
             merged = mine
@@ -116,6 +143,73 @@ class Work:
         self._keep(target)
         self._place(target, merged, pristine or new)
         return told
+
+    def _today(self) -> dict[str, str]:
+        """Former ids of exercises and those of today, over all chapters."""
+        found: dict[str, str] = {}
+        for path in self.chapters.glob("[0-9][0-9]*_*.ipynb"):
+            with contextlib.suppress(Damaged, OSError):
+                found |= {was: now for now, was in former_ids(read(path)).items()}
+        return found
+
+    def _take_over(self, old: Path, today: dict[str, str], day: str) -> list[str]:
+        """Move the answers of a chapter that has been cut in two into the copies of its parts, and its copy to the backups.
+
+        An answer is put where there is none yet; the part's copy notes that it has it, so that a run that was killed goes on where it was.
+        A notebook that was not made from a chapter is left alone, and so is one with an answer that has no place.
+        """
+        mine = read(old)
+        bases = sorted((self.folder / BASES).glob(f"{old.stem}.*.ipynb"), key=lambda path: path.stat().st_mtime)
+        if not bases:
+            return []  # a notebook of the learner's own
+        base = self._base(old.stem, mine["metadata"].get("course", {}).get("copy")) or read(bases[-1])
+        own, blank, names, taken, changed = answers_of(mine), answers_of(base), [], [], []
+        open_ = {name for name in answered(mine) if name not in blank or source_of(blank[name]) != source_of(own[name])}
+        for path in sorted(self.chapters.glob("[0-9][0-9]*_*.ipynb")):
+            new, target = read(path), self.folder / path.name
+            ids = {was: now for now, was in former_ids(new).items() if was in own and not _cut_in_two(path, today)}
+            if not ids:
+                continue
+            part = read(target)
+            course = part["metadata"].setdefault("course", {})
+            before, noted = copy.deepcopy(part), dict(course.get("taken", {}))
+            names.append(path.stem)
+            given = answers_of(part)
+            for was, now in ids.items():
+                if was not in open_ or now not in given:
+                    continue
+                text, there = source_of(own[was]), source_of(given[now])
+                if noted.get(now) != text_key(text) and there != text:
+                    if now in answered(part):
+                        continue  # two answers: both stay where they are
+                    given[now]["source"] = text
+                    given[now]["outputs"] = own[was].get("outputs", [])
+                    given[now]["execution_count"] = own[was].get("execution_count")
+                    if not same_task(base, was, new, now, today):
+                        changed.append(now)
+                        part["cells"].insert(part["cells"].index(given[now]) + 1, task_note(now, day))
+                    taken.append(now)
+                noted[now] = text_key(text)
+                open_.discard(was)
+            if noted:
+                course["taken"] = noted
+            if part != before:
+                self._keep(target)
+                write(target, part)
+        if not names:
+            return []
+        where = " and ".join(names)
+        moved = f"{len(taken)} answer{'s' * (len(taken) != 1)} taken over" if taken else "its answers are there" if answered(mine) else ""
+        if changed:
+            moved += f", the task has changed in {', '.join(changed)}: see the note there"
+        news = f"{old.stem} is now {where}{f' ({moved})' if moved else ''}."
+        if open_:
+            return [f"{news} work/{old.name} stays, with your answers to {', '.join(sorted(open_))}: there is another, or no place."]
+        kept = self._keep(old)
+        old.unlink()
+        others = len(merge(mine, base, base, day)[1]["own cells"])
+        beside = f" with {others} cell{'s' * (others != 1)} of your own" if others else ""
+        return [f"{news} The old copy{beside} lies in {kept.relative_to(self.root)}."]
 
     def _place(self, target: Path, notebook: Notebook, made_from: Notebook) -> None:
         """Write a copy, after the text that it was made from: a copy never names a text that is not there."""
@@ -212,6 +306,15 @@ def running(pid: int) -> bool:
     return True
 
 
+def _cut_in_two(path: Path, today: dict[str, str]) -> bool:
+    """Whether all exercises of a chapter are in other chapters now: an old file that lies there still, perhaps under a newer edition."""
+    try:
+        stubs = read(path)["metadata"].get("course", {}).get("stubs", {})
+    except (Damaged, OSError, AttributeError):
+        return False
+    return bool(stubs) and set(stubs) <= set(today)
+
+
 def _blank(new: Notebook, pristine: Notebook | None) -> Notebook:
     """The chapter without answers that somebody typed into it, as far as its stubs are known."""
     return pristine if answered(new) and pristine else new
@@ -239,7 +342,11 @@ def next_exercise(work: Work, progress: Path) -> tuple[Path, str] | None:
     rows: list[tuple[Path, str]] = []
     for path in work.copies():
         with contextlib.suppress(Damaged, OSError):
-            rows += [(path, name) for name in answers_of(read(path))]
+            notebook = read(path)
+            for name, was in former_ids(notebook).items():  # done before its chapter was cut in two
+                if was in done:
+                    done[name] = max(done[was], done.get(name, {}), key=lambda entry: (bool(entry.get("passed")), entry.get("points", 0)))
+            rows += [(path, name) for name in answers_of(notebook)]
     passed = [bool(done.get(name, {}).get("passed")) for _, name in rows]
     last = max((i for i, right in enumerate(passed) if right), default=-1)
     begun = [row for row, right in zip(rows, passed, strict=True) if done.get(row[1], {}).get("points") and not right]

@@ -5,10 +5,11 @@ The text is a jupytext markdown notebook; ``blank`` says how answers are marked 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import platform
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,8 @@ class Chapter:
             "package": package,
             "stubs": self.stubs,
         }
+        if former := former_ids(self.stubs):
+            nb.metadata.course["formerly"] = former
         for cell in self.cells:
             if cell.kind == "code":
                 nb.cells.append(v4.new_code_cell(cell.source(kind), id=cell.id, metadata=cell.metadata))
@@ -164,6 +167,17 @@ def heading_of(exercise: str) -> str:
     from course_utils.checks.engine import find  # brings torch, which the ledger alone does not need
 
     return find(exercise).heading
+
+
+def former_ids(exercises: Iterable[str]) -> dict[str, str]:
+    """Exercises that had another id before their chapter was cut in two: ``{"07a.1": "07.1", …}``; the learner's copies need it."""
+    from course_utils.checks.engine import find
+
+    found = {}
+    for exercise in exercises:
+        with contextlib.suppress(LookupError):  # a chapter of the tests, whose exercises exist nowhere else
+            found[exercise] = find(exercise).formerly
+    return {exercise: old for exercise, old in found.items() if old}
 
 
 def with_headings(text: str, name: str, heading: Callable[[str], str] = heading_of) -> str:

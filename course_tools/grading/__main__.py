@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import sys
 
+from course_utils.checks.lookup import today
+
 from .collect import collect
 from .marks import exercises_of
 from .options import parser
@@ -15,13 +17,15 @@ from .settings import load_settings
 
 
 def chapters(words: list[str]) -> tuple[str, ...]:
-    """What was typed as the course writes it: "3" and "8A" are "03" and "08a". ValueError for a chapter without exercises."""
+    """What was typed as the course writes it: "3" and "8A" are "03" and "08a"; a chapter that has been cut in two is both of its parts.
+    ValueError for a chapter without exercises."""
     known = {key.split(".")[0] for key in exercises_of()}
     found = [re.sub(r"^0*(\d+)(?=[a-z]?$)", lambda match: match[1].zfill(2), word.lower()) for word in words]
-    for word, number in zip(words, found, strict=True):
-        if number not in known:
+    found = [today(number) for number in found]
+    for word, numbers in zip(words, found, strict=True):
+        if not known.issuperset(numbers):
             raise ValueError(f"there is no chapter {word} with exercises. The chapters are: {', '.join(sorted(known))}")
-    return tuple(found)
+    return tuple(dict.fromkeys(number for numbers in found for number in numbers))
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -40,8 +40,12 @@ def cell_of(index: int, source: str, exercise: str | None = None, role: str | No
     return Cell(**vars(names_in(source)), index=index, source=source, exercise=exercise, role=role, right=right)
 
 
-def read_notebook(data: bytes) -> list[Cell]:
-    """Code cells of a notebook, format 4 or 3; Unreadable, with the reason, for anything else."""
+def read_notebook(data: bytes, former: dict[str, str] | None = None) -> list[Cell]:
+    """Code cells of a notebook, format 4 or 3; Unreadable, with the reason, for anything else.
+
+    ``former``: ids of an earlier edition and those of today, under which its exercises are found.
+    """
+    former = former or {}
     try:
         book = json.loads(data.decode("utf-8-sig"))
     except (UnicodeDecodeError, ValueError, RecursionError):
@@ -62,11 +66,13 @@ def read_notebook(data: bytes) -> list[Cell]:
         source = "".join(s for s in source if isinstance(s, str)) if isinstance(source, list) else source
         if not isinstance(source, str) or len(source) > MOST_SOURCE:
             continue
+        source = _CHECKED.sub(lambda asked: asked[0].replace(asked[1], former.get(asked[1], asked[1])), source)
         metadata = cell.get("metadata")
         course = metadata.get("course") if isinstance(metadata, dict) else None
         exercise, role = (course.get("exercise"), course.get("role")) if isinstance(course, dict) else (None, None)
-        found.append(cell_of(index, source, exercise if isinstance(exercise, str) else None, role if isinstance(role, str) else None,
-                             _said_right(cell.get("outputs"))))
+        exercise = former.get(exercise, exercise) if isinstance(exercise, str) else None
+        right = tuple(former.get(name, name) for name in _said_right(cell.get("outputs")))
+        found.append(cell_of(index, source, exercise, role if isinstance(role, str) else None, right))
     return found
 
 

@@ -134,7 +134,8 @@ def grade_notebook(sandbox: Sandbox, data: bytes, exercises: dict[str, Exercise]
         waiting = len(exercises if places is None else places) - len(marks)
         try:
             with sandbox.submission(30 + (limits.timeout + 5) * max(1, waiting)) as line:
-                line.send({"notebook": data, "exercises": {key: exercise.name for key, exercise in exercises.items()}})
+                line.send({"notebook": data, "exercises": {key: exercise.name for key, exercise in exercises.items()},
+                           "former": {exercise.formerly: key for key, exercise in exercises.items() if exercise.formerly}})
                 found = _places(line.receive(30), exercises)
                 places = found if places is None else places
                 broken = _grade_until_broken(line, exercises, places, marks, secret, limits, until)

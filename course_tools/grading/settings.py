@@ -89,8 +89,13 @@ def load_settings(path: str | Path | None) -> Settings:
     deadline = late.get("deadline")
     if late and not isinstance(deadline, dt.datetime):
         raise wrong("[late] needs a deadline like 2027-01-31T23:59:00+00:00")
+    from course_utils.checks.lookup import today
+
     from .marks import exercises_of
 
+    if isinstance(data.get("exercises"), list) and all(isinstance(name, str) for name in data["exercises"]):
+        data["exercises"] = [new for name in data["exercises"] for new in today(name)]  # as the course calls them now
+    data["weights"] = {new: weight for name, weight in data.get("weights", {}).items() for new in today(name)}
     known = {name for key in exercises_of() for name in (key, key.split(".")[0])}
     strange = sorted(set(data.get("weights", {})) - known)
     if strange:

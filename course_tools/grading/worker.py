@@ -29,7 +29,7 @@ def serve(channel: socket.socket) -> None:
     """Handle one submission: notebook in, exercises out; cases in, observations out."""
     job = wire.read(lambda n: _receive(channel, n))
     try:
-        cells = read_notebook(job["notebook"])
+        cells = read_notebook(job["notebook"], job.get("former"))
     except Unreadable as error:
         channel.sendall(wire.pack({"problem": str(error)}))
         return

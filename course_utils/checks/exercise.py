@@ -76,6 +76,7 @@ class Exercise:
     ``forbidden`` names functions (dotted, ``torch.nn.functional.softmax``) that raise while the answer runs.
     ``name`` is what the check cell passes; ``title``, ``stars`` and ``minutes`` are typed here alone, and `build` sets the chapter's
     heading from them.
+    ``formerly`` is an id that the exercise had when its chapter was still one with another: what learners did under it counts on.
     """
 
     id: str
@@ -98,6 +99,7 @@ class Exercise:
     compared: str = ""  # what ``raw`` does, in words
     outputs: tuple[str, ...] = ()  # what the results of a tuple are called, e.g. ("output", "weights")
     choices: tuple[str, ...] = ()  # the words a value exercise may use
+    formerly: str = ""  # its id in an earlier edition, if its chapter then has been cut in two
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

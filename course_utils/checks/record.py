@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..paths import ROOT
-from .lookup import notebooks
+from .lookup import notebooks, today
 
 
 def progress_file() -> Path:
@@ -27,10 +27,23 @@ def silent() -> bool:
 
 
 def load() -> dict[str, dict[str, Any]]:
-    """Progress so far, ``{exercise id: {"points": float, "passed": bool}}``; a damaged file is set aside, not lost.
+    """Progress so far, ``{exercise id: {"points": float, "passed": bool}}``; what was done under a former id counts for today's.
 
     Raises OSError when the file is there but cannot be read just now.
     """
+    done: dict[str, dict[str, Any]] = {}
+    for key, entry in _read().items():
+        name, = today(key) if "." in key else [key]
+        done[name] = _better(done.get(name, entry), entry)
+    return done
+
+
+def _better(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    return {"points": max(one["points"], other["points"]), "passed": one["passed"] or other["passed"]}
+
+
+def _read() -> dict[str, dict[str, Any]]:
+    """The file as it is; a damaged one is set aside, not lost."""
     path = progress_file()
     try:
         text = path.read_text(encoding="utf-8")
@@ -51,16 +64,16 @@ def record(exercise: str, points: float, passed: bool) -> None:
         return
     path = progress_file()
     with contextlib.suppress(OSError):
-        data = load()
-        old = data.get(exercise, {"points": 0.0, "passed": False})
-        data[exercise] = {"points": max(old["points"], float(points)), "passed": old["passed"] or passed}
+        data = _read()  # what stands there under former ids stays: an older edition may come back
+        new = {"points": float(points), "passed": passed}
+        data[exercise] = _better(data.get(exercise, new), new)
         _write(path, data)
 
 
 def reset(chapter: str | None = None) -> list[str]:
     """Forget the results of a chapter ("03"), or all; the file as it was is kept beside the new one. Returns what was forgotten."""
-    data, path = load(), progress_file()
-    gone = sorted(key for key in data if chapter is None or key.split(".")[0] == chapter)
+    data, path = _read(), progress_file()
+    gone = sorted(key for key in data if chapter is None or today(key)[0].split(".")[0] == chapter)
     if gone and not silent():
         path.with_suffix(".before_reset.json").write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
         _write(path, {key: entry for key, entry in data.items() if key not in gone})
