@@ -10,6 +10,13 @@ fused = F.scaled_dot_product_attention  # kept here: these names may be forbidde
 cross_entropy, functional_mha = F.cross_entropy, F.multi_head_attention_forward
 FUSED_NAME = "torch.nn.functional.scaled_dot_product_attention"
 FORBIDDEN_MHA = ("torch.nn.functional.multi_head_attention_forward", "torch.nn.MultiheadAttention.forward")
+fused_layer_norm, fused_rms_norm = F.layer_norm, F.rms_norm
+fused_batch_norm, fused_instance_norm, fused_group_norm = F.batch_norm, F.instance_norm, F.group_norm
+LAYER_NORMS = ("torch.nn.functional.layer_norm", "torch.layer_norm", "torch.native_layer_norm")
+RMS_NORMS = ("torch.nn.functional.rms_norm", "torch.rms_norm")
+OTHER_NORMS = tuple(f"torch.nn.functional.{name}_norm" for name in ("batch", "instance", "group")) + (
+    "torch.batch_norm", "torch.instance_norm", "torch.group_norm", "torch.native_batch_norm", "torch.native_group_norm")
+OUR_RMS_NORM = "course_utils.models.norms.RMSNorm.forward"
 IGNORED = -100  # the label that a loss leaves out
 
 

@@ -1,4 +1,4 @@
-"""Exercise 07.7, find the bug: a stack of blocks. The oracle is PyTorch's encoder, with the same parameters."""
+"""Exercise 07a.5, find the bug: a stack of blocks. The oracle is PyTorch's encoder, with the same parameters."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _fixed() -> list[Case]:
 
 
 STACK = Exercise(
-    id="07.7", title="Find the bugs: the encoder", name="Encoder", kind="module", stars=3, minutes=12,
+    id="07a.5", formerly="07.7", title="Find the bugs: the encoder", name="Encoder", kind="module", stars=3, minutes=12,
     signature="Encoder(d_model, num_heads, d_ff, num_layers)(x, mask=None) -> (batch, token, d_model)",
     oracle=_oracle, reference=_module("right"), draw=_draw, fixed=_fixed, parts={"values": 3, "mask": 1},
     forbidden=("torch.nn.TransformerEncoder.forward", "torch.nn.TransformerEncoderLayer.forward"),

@@ -1,4 +1,4 @@
-"""Exercises 07.4 and 07.5: the gated feed-forward layer, and what layers weigh."""
+"""Exercises 07b.2 and 07b.3: the gated feed-forward layer, and what layers weigh."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _fixed_swiglu() -> list[Case]:
 
 
 SWIGLU = Exercise(
-    id="07.4", title="The gated feed-forward layer", name="swiglu", kind="function", stars=1, minutes=8,
+    id="07b.2", formerly="07.4", title="The gated feed-forward layer", name="swiglu", kind="function", stars=1, minutes=8,
     signature="swiglu(x, w_gate, w_up, w_down) -> x's shape", oracle=_swiglu_oracle,
     reference=_swiglu, draw=_draw_swiglu, fixed=_fixed_swiglu, parts={"values": 2},
     twins=(
@@ -120,7 +120,7 @@ def _guess(place: int, number: float) -> dict[str, float]:
 
 
 COUNTS = Exercise(
-    id="07.5", title="Predict: what the layers weigh", name="prediction_of_sizes", kind="value", stars=2, minutes=8,
+    id="07b.3", formerly="07.5", title="Predict: what the layers weigh", name="prediction_of_sizes", kind="value", stars=2, minutes=8,
     signature="prediction_of_sizes: dict of 4 whole numbers", oracle=_counts, reference=RIGHT, parts={"values": 2}, rtol=1e-9,
     atol=0.01,
     draw=lambda seed: [Case("your four numbers", {})],

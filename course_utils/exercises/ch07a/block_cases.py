@@ -1,4 +1,4 @@
-"""Cases and oracle of exercise 07.6: PyTorch's own block, with the same parameters."""
+"""Cases and oracle of exercise 07a.4: PyTorch's own block, with the same parameters."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from ...checks.exercise import Case, generator
-from ..common import randn
-from .common import fused_layer_norm
+from ..common import fused_layer_norm, randn
 
 ALL = 1 - 1e-9  # a dropout that leaves nothing, and that our attention accepts as well
 SOME, WIDE = 0.25, 64  # a dropout that leaves something, in blocks of a width that is used for nothing else

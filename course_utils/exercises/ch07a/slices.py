@@ -1,4 +1,4 @@
-"""Exercise 07.2: batch, layer, instance and group norm differ in the axes they average over."""
+"""Exercise 07a.3: batch, layer, instance and group norm differ in the axes they average over."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from ...checks.exercise import Case, Exercise, Twin, generator
-from ..common import randn
-from .common import LAYER_NORMS, OTHER_NORMS, fused_batch_norm, fused_group_norm, fused_instance_norm, fused_layer_norm
+from ..common import LAYER_NORMS, OTHER_NORMS, fused_batch_norm, fused_group_norm, fused_instance_norm, fused_layer_norm, randn
 
 
 def _oracle(x: Tensor, kind: str, groups: int = 2, eps: float = 1e-5) -> Tensor:
@@ -116,7 +115,7 @@ def _no_refusal(x: Tensor, kind: str, groups: int = 2, eps: float = 1e-5) -> Ten
 
 
 FOUR = Exercise(
-    id="07.2", title="Four norms, one line of difference", name="normalise", kind="function", stars=2, minutes=12,
+    id="07a.3", formerly="07.2", title="Four norms, one line of difference", name="normalise", kind="function", stars=2, minutes=12,
     signature="normalise(x, kind, groups=2, eps=1e-5) -> (batch, token, feature)", oracle=_oracle, reference=_four,
     draw=_draw, fixed=_fixed,
     parts={"batch": 1, "layer": 1, "instance": 1, "group": 1, "bad input": 1}, forbidden=(*LAYER_NORMS, *OTHER_NORMS),

@@ -1,4 +1,4 @@
-"""Exercise 07.6: the encoder block. The oracle is PyTorch's own, with the same parameters."""
+"""Exercise 07a.4: the encoder block. The oracle is PyTorch's own, with the same parameters."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _module(how: str) -> type[nn.Module]:
 
 
 BLOCK = Exercise(
-    id="07.6", title="The encoder block", name="EncoderBlock", kind="module", stars=3, minutes=20,
+    id="07a.4", formerly="07.6", title="The encoder block", name="EncoderBlock", kind="module", stars=3, minutes=20,
     signature="EncoderBlock(d_model, num_heads, d_ff, norm_place='pre', dropout=0.0)(x, mask=None) -> (batch, token, d_model)",
     oracle=block_oracle, reference=_module("right"), draw=draw_block, fixed=fixed_block,
     parts={"pre": 3, "post": 2, "mask": 1, "dropout": 1},

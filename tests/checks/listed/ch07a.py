@@ -1,4 +1,4 @@
-"""Chapter 07."""
+"""Chapter 07a."""
 
 from . import Listed
 
@@ -18,13 +18,6 @@ def normalise(x, kind, groups=2, eps=1e-5):
     y = x.unflatten(-1, (groups, -1)) if kind == "group" else x
     y = y - y.mean(axes[kind], keepdim=True)
     return (y / (y.pow(2).mean(axes[kind], keepdim=True) + eps).sqrt()).reshape(x.shape)
-"""
-
-RMS = """
-def rms_norm(x, weight, eps=1e-6):
-    wide = x.float()
-    divisor = torch.sqrt(wide.pow(2).mean(-1, keepdim=True) + eps)
-    return {output}, divisor
 """
 
 BLOCK = "from course_utils.models.multihead import MultiHeadAttention" + """
@@ -68,7 +61,7 @@ UNTOUCHED = ("exactly like the code that was handed out", "ot attempted")
 
 
 def encoder(layers: str = HANDED, norm: str = "pass", step: str = "output = layer(x)", end: str = "output") -> str:
-    """The cell of 07.7; as it stands here, the one that is handed out."""
+    """The cell of 07a.5; as it stands here, the one that is handed out."""
     text = ENCODER
     for name, code in (("LAYERS", layers), ("NORM", norm), ("STEP", step), ("END", end)):
         text = text.replace(name, code)
@@ -76,77 +69,60 @@ def encoder(layers: str = HANDED, norm: str = "pass", step: str = "output = laye
 
 
 LISTED = (
-    Listed("07.1", "mean square minus squared mean", NORM.format(var="(x ** 2).mean(-1, keepdim=True) - mean ** 2",
+    Listed("07a.1", "mean square minus squared mean", NORM.format(var="(x ** 2).mean(-1, keepdim=True) - mean ** 2",
                                                                  scale="torch.sqrt(var + eps)"),
            says=("Mean square minus squared mean",)),
-    Listed("07.1", "the root clamped at eps", NORM.format(var="x.var(-1, keepdim=True, correction=0)", scale="var.sqrt().clamp(min=eps)"),
+    Listed("07a.1", "the root clamped at eps", NORM.format(var="x.var(-1, keepdim=True, correction=0)", scale="var.sqrt().clamp(min=eps)"),
            says=("Eps as the smallest divisor",), never=("Eps squared", "Eps outside the root")),
-    Listed("07.1", "the variance clamped at eps", NORM.format(var="x.var(-1, keepdim=True, correction=0)",
+    Listed("07a.1", "the variance clamped at eps", NORM.format(var="x.var(-1, keepdim=True, correction=0)",
                                                               scale="var.clamp(min=eps).sqrt()"),
            says=("Eps as the smallest variance",), never=("Eps squared", "Eps outside the root")),
-    Listed("07.1", "group norm with one group", """
+    Listed("07a.1", "group norm with one group", """
 def layer_norm(x, weight, bias, eps=1e-5):
     rows = x.reshape(-1, x.shape[-1])
     return F.group_norm(rows, 1, weight, bias, eps).reshape(x.shape)
 """, says=("out of bounds",)),
-    Listed("07.1", "instance norm", """
+    Listed("07a.1", "instance norm", """
 def layer_norm(x, weight, bias, eps=1e-5):
     rows = x.reshape(1, -1, x.shape[-1])
     return F.instance_norm(rows, eps=eps).reshape(x.shape) * weight + bias
 """, says=("out of bounds",)),
-    Listed("07.1", "batch norm of the transpose", """
+    Listed("07a.1", "batch norm of the transpose", """
 def layer_norm(x, weight, bias, eps=1e-5):
     rows = x.reshape(-1, x.shape[-1])
     return F.batch_norm(rows.T, None, None, training=True, eps=eps).T.reshape(x.shape) * weight + bias
 """, says=("out of bounds",)),
-    Listed("07.1", "statistics detached", NORM.format(var="x.var(-1, keepdim=True, correction=0).detach()",
+    Listed("07a.1", "statistics detached", NORM.format(var="x.var(-1, keepdim=True, correction=0).detach()",
                                                       scale="torch.sqrt(var + eps)").replace(
         "keepdim=True)\n", "keepdim=True).detach()\n", 1),
            says=("Mean and variance cut off",)),
-    Listed("07.2", "groups = 0 divides by zero", FOUR.format(test='''if kind == "group" and x.shape[-1] % groups:
+    Listed("07a.3", "groups = 0 divides by zero", FOUR.format(test='''if kind == "group" and x.shape[-1] % groups:
         raise ValueError(f"{x.shape[-1]} features, {groups} groups")'''), says=("0 groups",)),
-    Listed("07.2", "divisibility demanded of every kind", FOUR.format(test='''if groups < 1 or x.shape[-1] % groups:
+    Listed("07a.3", "divisibility demanded of every kind", FOUR.format(test='''if groups < 1 or x.shape[-1] % groups:
         raise ValueError(f"{x.shape[-1]} features, {groups} groups")''')),
-    Listed("07.2", "an assertion instead of the error", FOUR.format(
+    Listed("07a.3", "an assertion instead of the error", FOUR.format(
         test='assert kind != "group" or groups > 0 and x.shape[-1] % groups == 0, f"{x.shape[-1]} features, {groups} groups"'),
         says=("ValueError",), never=("by accident", "ccepts bad input")),
-    Listed("07.2", "two groups whatever is asked", FOUR.format(test='''if kind == "group" and (groups < 1 or x.shape[-1] % groups):
+    Listed("07a.3", "two groups whatever is asked", FOUR.format(test='''if kind == "group" and (groups < 1 or x.shape[-1] % groups):
         raise ValueError(f"{x.shape[-1]} features, {groups} groups")
     groups = 2'''), says=("Groups argument ignored",)),
-    Listed("07.3", "divided in half precision", RMS.format(output="x / divisor.to(x.dtype) * weight"),
-           says=("Divided in half precision",)),
-    Listed("07.3", "weight multiplied in float32", RMS.format(output="(wide / divisor * weight.float()).to(x.dtype)"), right=True),
-    Listed("07.3", "the course's own RMSNorm", "from course_utils.models.norms import RMSNorm" + """
-def rms_norm(x, weight, eps=1e-6):
-    layer = RMSNorm(x.shape[-1], eps)
-    layer.weight = nn.Parameter(weight.detach())
-    divisor = torch.sqrt(x.float().pow(2).mean(-1, keepdim=True) + eps)
-    return layer(x), divisor
-""", says=("out of bounds",)),
-    Listed("07.3", "default eps written out", RMS.format(output="(wide / divisor).to(x.dtype) * weight").replace("+ eps", "+ 1e-6"),
-           says=("Eps argument ignored",)),
-    Listed("07.4", "exponentials that overflow", """
-def swiglu(x, w_gate, w_up, w_down):
-    g = x @ w_gate
-    return (g * torch.e**g / (1 + torch.e**g) * (x @ w_up)) @ w_down
-""", says=("gates of several hundred",)),
-    Listed("07.6", "the mask of the last call kept", BLOCK.format(
+    Listed("07a.4", "the mask of the last call kept", BLOCK.format(
         first='self.last = mask = mask if mask is not None else getattr(self, "last", None)', feed="self.dropout",
         attend="self.dropout")),
-    Listed("07.6", "dropout after feed-forward only", BLOCK.format(first="pass", feed="self.dropout", attend=""),
+    Listed("07a.4", "dropout after feed-forward only", BLOCK.format(first="pass", feed="self.dropout", attend=""),
            says=("Dropout after feed-forward only",)),
-    Listed("07.6", "the post form by default", BLOCK.format(first="pass", feed="self.dropout", attend="self.dropout").replace(
+    Listed("07a.4", "the post form by default", BLOCK.format(first="pass", feed="self.dropout", attend="self.dropout").replace(
         'norm_place="pre", dropout', 'norm_place="post", dropout'), says=("Post form by default",)),
-    Listed("07.7", "only the chain mended", encoder(step="x = output = layer(x)"), never=UNTOUCHED),
-    Listed("07.7", "only the mask mended", encoder(step="output = layer(x, mask)"), never=UNTOUCHED),
-    Listed("07.7", "chain and mask mended", encoder(step="x = output = layer(x, mask)"), never=UNTOUCHED),
-    Listed("07.7", "a closing norm without parameters", encoder(
+    Listed("07a.5", "only the chain mended", encoder(step="x = output = layer(x)"), never=UNTOUCHED),
+    Listed("07a.5", "only the mask mended", encoder(step="output = layer(x, mask)"), never=UNTOUCHED),
+    Listed("07a.5", "chain and mask mended", encoder(step="x = output = layer(x, mask)"), never=UNTOUCHED),
+    Listed("07a.5", "a closing norm without parameters", encoder(
         APART, "self.norm = nn.LayerNorm(d_model, elementwise_affine=False)", "x = layer(x, mask)", "self.norm(x)"),
         never=("No final norm",)),
-    Listed("07.7", "a closing norm that is the last block's", encoder(
+    Listed("07a.5", "a closing norm that is the last block's", encoder(
         APART, "self.norm = self.layers[-1].norm2", "x = layer(x, mask)", "self.norm(x)"), never=("No final norm",)),
-    Listed("07.7", "everything mended", encoder(APART, "self.norm = nn.LayerNorm(d_model)", "x = layer(x, mask)", "self.norm(x)"),
+    Listed("07a.5", "everything mended", encoder(APART, "self.norm = nn.LayerNorm(d_model)", "x = layer(x, mask)", "self.norm(x)"),
            right=True),
-    Listed("07.7", "residual around the stack", encoder(
+    Listed("07a.5", "residual around the stack", encoder(
         APART, "self.norm = nn.LayerNorm(d_model)", "x = layer(x, mask)", "self.norm(start + x)"), says=("Residual around the stack",)),
 )
