@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from .drawings import arrow, box
 from .figures import BLUE, GREEN, GREY, ORANGE, RED, ink, plt
 
-PLACES = {"post": "post:  Norm(x + F(x))", "pre": "pre:  x + F(Norm(x))", "sandwich": "sandwich:  x + Norm(F(Norm(x)))"}
+PLACES = {"post": "post:  Norm(x + F(x))", "pre": "pre:  x + F(Norm(x))", "sandwich": "sandwich:  x + Norm(F(Norm(x)))",
+          "output": "output:  x + Norm(F(x))"}
 SLABS = {"batch norm": (None, None, 2), "layer norm": (0, 1, None), "instance norm": (0, None, 2), "group norm": (0, None, slice(2, 4))}
 
 
@@ -25,7 +26,7 @@ def block(ax: Axes, place: str) -> None:
     ax.text(stream, -0.75, "x  (token, d)", ha="center", fontsize=9)
     for bottom, (name, colour) in zip((0.0, 4.6), (("attention", BLUE), ("feed-forward", GREEN)), strict=True):
         parts = {"post": [(name, colour)], "pre": [("norm", ORANGE), (name, colour)],
-                 "sandwich": [("norm", ORANGE), (name, colour), ("norm", ORANGE)]}[place]
+                 "sandwich": [("norm", ORANGE), (name, colour), ("norm", ORANGE)], "output": [(name, colour), ("norm", ORANGE)]}[place]
         heights = [bottom + 0.9 + 0.95 * i for i in range(len(parts))] if len(parts) > 1 else [bottom + 1.6]
         top = bottom + 3.35
         ax.plot([stream, branch], [bottom, bottom], color=GREY, lw=1.2)

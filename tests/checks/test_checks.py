@@ -16,7 +16,7 @@ from right_answers.ch01 import weights_by_softmax as gaussian_weights
 from right_answers.ch03 import ANSWERS
 from torch.nn import functional as F
 
-from course_utils.checks import check, comparison, engine, limits, panel, record
+from course_utils.checks import check, comparison, engine, limits, lookup, panel, record
 from course_utils.checks import progress as show_progress
 from course_utils.checks.engine import CheckFailed, catalogue, examine
 from course_utils.checks.lookup import find, following
@@ -375,6 +375,42 @@ def test_progress_suggests_and_forgets(monkeypatch, tmp_path):
     assert "All done" in str(show_progress())
     assert show_progress(reset=True).next()[0] == ids[0]
     assert record.load() == {}
+
+
+def test_progress_under_a_former_id_counts(monkeypatch, tmp_path):
+    """Chapter 07 has been cut in two: 07.1 is 07a.1, and what was done as the one counts as the other."""
+    monkeypatch.delenv("COURSE_PROGRESS", raising=False)
+    monkeypatch.setattr(record, "ROOT", tmp_path)
+    (tmp_path / ".course").mkdir()
+    record.progress_file().write_text('{"07.1": {"points": 3, "passed": true}, "07.6": {"points": 2, "passed": false}, "99.1": '
+                                      '{"points": 1, "passed": true}}')
+    assert record.load() == {"07a.1": {"points": 3, "passed": True}, "07a.4": {"points": 2, "passed": False},
+                             "99.1": {"points": 1, "passed": True}}
+    assert show_progress().next()[0] == "07a.4"
+    record.record("07a.1", 1, False)  # tried again, and worse
+    record.record("07a.4", 7, True)
+    assert record.load()["07a.1"] == {"points": 3, "passed": True} and record.load()["07a.4"] == {"points": 7, "passed": True}
+    assert json.loads(record.progress_file().read_text())["07.6"]["points"] == 2
+    show_progress(reset="07a")
+    assert set(record.load()) == {"99.1"}
+
+
+def test_a_check_of_an_old_notebook_judges_the_new_exercise():
+    for old, new in (("07.1", "07a.1"), ("07.3", "07b.1"), ("07.7", "07a.5")):
+        exercise = BY_ID[new]
+        assert exercise.formerly == old
+        assert check(old, exercise.reference).exercise is exercise or check(old, exercise.reference).exercise == new
+
+
+def test_former_ids_are_of_chapters_that_are_gone():
+    former = [exercise.formerly for exercise in catalogue() if exercise.formerly]
+    assert len(former) == len(set(former)) and not set(former) & set(BY_ID)
+    for exercise in catalogue():
+        if exercise.formerly:
+            chapter = exercise.formerly.split(".")[0]
+            assert chapter not in lookup.chapters() and exercise.id[:2] == chapter[:2]
+            assert lookup.today(exercise.formerly) == [exercise.id]
+    assert lookup.today("07") == ["07a", "07b"] and lookup.today("08") == ["08"] and lookup.today("03.1") == ["03.1"]
 
 
 def test_import_is_light():

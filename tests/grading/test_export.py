@@ -111,6 +111,20 @@ def test_python_alone_is_enough(tmp_path):
     assert zipfile.ZipFile(tmp_path / "in.zip").namelist() == ["Ada/03_self_attention.ipynb"]
 
 
+def test_a_copy_of_a_chapter_that_was_cut_in_two(chapters, tmp_path):
+    """It is handed in as it is, and named as its exercises are called now."""
+    (tmp_path / "work").mkdir()
+    old = Path(shutil.copy(chapters / "03_self_attention.ipynb", tmp_path / "work"))
+    answer(old, "03.2")
+    new = json.loads((chapters / "03_self_attention.ipynb").read_text(encoding="utf-8"))
+    new["metadata"]["course"]["formerly"] = {"03a.1": "03.1", "03a.2": "03.2"}
+    (chapters / "03_self_attention.ipynb").unlink()
+    new["cells"] = []
+    (chapters / "03a_first_half.ipynb").write_text(json.dumps(new), encoding="utf-8")
+    assert handing_in.export(tmp_path / "a.zip", "Ada", tmp_path) == {"03_self_attention": ["03a.2"]}
+    assert zipfile.ZipFile(tmp_path / "a.zip").namelist() == ["Ada/03_self_attention.ipynb"]
+
+
 def test_the_learners_copies_come_first(chapters, tmp_path):
     (tmp_path / "work").mkdir()
     mine = Path(shutil.copy(chapters / "03_self_attention.ipynb", tmp_path / "work"))

@@ -24,10 +24,10 @@ from course_tools.grading import wire
 from course_tools.grading.__main__ import main
 from course_tools.grading.cells import Unreadable, find, read_notebook
 from course_tools.grading.collect import collect
-from course_tools.grading.marks import off_limits, seeds_for
+from course_tools.grading.marks import Limits, exercises_of, grade_notebook, off_limits, seeds_for
 from course_tools.grading.names import plain_python
 from course_tools.grading.run import Book
-from course_tools.grading.sandbox import why_not
+from course_tools.grading.sandbox import Sandbox, why_not
 from course_tools.grading.settings import Settings, load_settings
 from course_tools.grading.tables import cell as csv_cell
 from course_utils.checks import catalogue
@@ -451,3 +451,45 @@ def test_what_could_not_be_read_is_still_said_when_resumed(tmp_path):
     assert main([*arguments, "--resume"]) == 1
     rows = table(tmp_path / "out")
     assert set(rows) == {"ada", "bob", "eve"} and "not a notebook" in rows["bob"]["Problems"] and "empty folder" in rows["eve"]["Problems"]
+
+
+# ---- a chapter that has been cut in two ----------------------------------------------------------------------
+
+def old_edition(chapters: tuple[str, ...]) -> bytes:
+    """The solved exercises of the parts of a chapter as one notebook of the time when they were one."""
+    cells = []
+    for number in chapters:
+        book, former = solved(number), {e.id: e.formerly for e in exercises_of((number,)).values()}
+        for item in book["cells"]:
+            course = item["metadata"].get("course", {})
+            name = course.get("exercise")
+            if item["cell_type"] != "code" or (name and not former[name]):
+                continue  # an exercise that is new
+            if course.get("role") == "check":
+                item["source"] = "".join(item["source"]).replace(f'"{name}"', f'"{former[name]}"')
+            if name:
+                item["metadata"]["course"] = course | {"exercise": former[name]}
+            cells.append(item)
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+
+
+def test_an_old_hand_in_counts_under_the_new_ids():
+    """Metadata and checks name the old ids; so may the metadata of some and the checks of others alone."""
+    exercises = exercises_of(("07a", "07b"))
+    former = {e.formerly: e.id for e in exercises.values() if e.formerly}
+    assert len(former) == 7
+    data = old_edition(("07a", "07b"))
+    found = find(read_notebook(data, former), {key: e.name for key, e in exercises.items()})
+    assert set(found) == set(former.values())
+    book = json.loads(data)
+    for item in book["cells"]:
+        item["metadata"] = {}
+    found = find(read_notebook(json.dumps(book).encode(), former), {key: e.name for key, e in exercises.items()})
+    assert set(found) == set(former.values())
+
+
+@needs_sandbox
+def test_an_old_hand_in_gets_its_marks():
+    with Sandbox(memory=2**30) as sandbox:
+        marks = grade_notebook(sandbox, old_edition(("07a",)), exercises_of(("07a", "07b")), "secret", Limits(30.0)).marks
+    assert {key: mark.stage for key, mark in marks.items()} == dict.fromkeys(("07a.1", "07a.3", "07a.4", "07a.5"), "passed")

@@ -50,11 +50,21 @@ def packed(path, names: dict[str, bytes]):
     return path
 
 
+def test_settings_of_an_earlier_edition(tmp_path):
+    """A chapter that has been cut in two is both of its parts, an exercise what it is called now."""
+    path = tmp_path / "rules.toml"
+    path.write_text('exercises = ["07", "03.1"]\n[weights]\n"07.6" = 2.0\n"07" = 0.5\n')
+    settings = load_settings(path)
+    assert settings.exercises == ("07a", "07b", "03.1")
+    assert settings.weight("07a.4") == 2.0 and settings.weight("07b.1") == 0.5 and settings.weight("03.1") == 1.0
+
+
 # ---- typing errors and folders in use ------------------------------------------------------------------------
 
 def test_chapters_as_people_type_them(tmp_path, capsys):
     assert chapters(["3", "08A", "01"]) == ("03", "08a", "01")
     assert chapters([]) == ()
+    assert chapters(["7", "03", "07b"]) == ("07a", "07b", "03")  # 07 has been cut in two
     put(tmp_path / "class", "ada", with_answer(RIGHT))
     for word in ("99", "8", "03.1", "x"):
         assert main([str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--only", word]) == 2

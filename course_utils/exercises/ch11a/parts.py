@@ -159,7 +159,7 @@ PARTS = Exercise(
         Twin("norm over the positions", partial(_logits, how="norm over positions"),
              "Each token's vector is normalised by itself. Yours mixes the positions, and so lets each of them see what follows."),
         Twin("mean not subtracted", partial(_logits, how="root mean square"),
-             "That is RMSNorm of chapter 07. GPT's norm subtracts the mean first."),
+             "That is RMSNorm of chapter 07b. GPT's norm subtracts the mean first."),
         Twin("variance divided by one less", partial(_logits, how="unbiased"),
              "LayerNorm divides the sum of squares by the width, not by the width less one."),
         Twin("only the last row returned", partial(_logits, how="last row"),
