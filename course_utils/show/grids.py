@@ -42,16 +42,16 @@ def broadcasting(left: Any, right: Any, symbol: str, operation: Callable[[Any, A
     if result.ndim != 2:
         raise ValueError(f"a picture needs a result with two axes, got shape {result.shape}")
     rows, columns = result.shape
-    fig, ax = sheet(3 * columns + 3.2, rows + 1.9, (7.4, 7.4 * (rows + 1.9) / (3 * columns + 3.2)))
+    fig, ax = sheet(3 * columns + 3.2, rows + 1.1, (7.4, 7.4 * (rows + 1.1) / (3 * columns + 3.2)))
     places = [0.3, columns + 1.6, 2 * columns + 2.9]
     for tensor, place, colour in ((one, places[0], BLUE), (two, places[1], ORANGE), (result, places[2], GREEN)):
         flat = np.atleast_2d(tensor)
         real = np.zeros(result.shape, bool)
         real[: flat.shape[0], : flat.shape[1]] = True
-        grid(ax, place, 1.5, np.broadcast_to(flat, result.shape), colour, real)
-        _caption(ax, place + columns / 2, 1.3, f"shape {tensor.shape}".replace(",)", ",)"))
+        grid(ax, place, 0.9, np.broadcast_to(flat, result.shape), colour, real)
+        _caption(ax, place + columns / 2, 0.7, f"shape {tensor.shape}")
     for place, sign in ((columns + 0.95, symbol), (2 * columns + 2.25, "=")):
-        ax.text(place, 1.5 + rows / 2, sign, ha="center", va="center", fontsize=15, color=ink(GREY))
+        ax.text(place, 0.9 + rows / 2, sign, ha="center", va="center", fontsize=15, color=ink(GREY))
     return fig
 
 

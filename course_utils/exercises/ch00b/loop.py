@@ -30,6 +30,7 @@ def _by_hand(new_model: Any, x: Tensor, target: Tensor, x_held: Tensor, steps: i
     return losses, (x_held.double() @ weight.T + bias).float()
 
 
+@torch.enable_grad()  # the engine asks for right results of changed inputs without gradients
 def _train(new_model: Any, x: Tensor, target: Tensor, x_held: Tensor, steps: int, lr: float,
            how: str = "right") -> tuple[list[float], Tensor]:
     if isinstance(new_model, Registered):
@@ -107,10 +108,10 @@ LOOP = Exercise(
              "The first step is right, the later ones are not: each backward pass adds its gradients to those that are there already. "
              "Clear them once in every step."),
         Twin("the weights never move", partial(_train, how="never moves"),
-             "Your loss is the same at every step. When the optimizer steps, the gradients of this very loss must be there: clear, "
+             "Your loss is the same at every step. When the optimiser steps, the gradients of this very loss must be there: clear, "
              "compute the loss, go backward, step, in this order."),
         Twin("climbs instead of descends", partial(_train, how="climbs"),
-             "Your loss grows. A step goes against the gradient, and the optimizer sees to that by itself."),
+             "Your loss grows. A step goes against the gradient, and the optimiser sees to that by itself."),
         Twin("softmax before the loss", partial(_train, how="softmax"),
              "The cross-entropy of PyTorch takes logits and does the softmax itself; with yours, it is taken twice."),
         Twin("summed loss", partial(_train, how="sum"),
@@ -131,9 +132,9 @@ LOOP = Exercise(
         Twin("another optimiser", partial(_train, how="adam"),
              "Adam was used. The task asks for plain gradient descent, whose results can be calculated by hand."),
         Twin("momentum added", partial(_train, how="momentum"),
-             "Your optimizer also has momentum: the first step is right, the later ones go too far. Plain gradient descent is asked for."),
+             "Your optimiser also has momentum: the first step is right, the later ones go too far. Plain gradient descent is asked for."),
         Twin("weight decay added", partial(_train, how="weight decay"),
-             "Your optimizer also shrinks the weights. Plain gradient descent is asked for."),
+             "Your optimiser also shrinks the weights. Plain gradient descent is asked for."),
         Twin("one step too few", partial(_train, how="one step less"), "You take one step less than you were asked for."),
         Twin("one step too many", partial(_train, how="one step more"), "You take one step more than you were asked for."),
         Twin("returns inside the loop", partial(_train, how="left after one step"),

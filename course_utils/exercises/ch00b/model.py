@@ -50,7 +50,7 @@ def _regression(how: str = "right") -> type[nn.Module]:
 def _oracle(init: dict, parameters: dict, inputs: dict | None, **_: object) -> Tensor | str:
     """One dot product at a time."""
     if inputs is None:
-        return "weight 0, bias 0"
+        return "bias 0, weight 0"
     x, weight, bias = inputs["x"], parameters["weight"], parameters["bias"]
     rows = [torch.stack([(row * w).sum() + b for w, b in zip(weight, bias, strict=True)]) for row in x]
     return torch.stack(rows)

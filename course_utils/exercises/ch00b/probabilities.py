@@ -45,6 +45,15 @@ def _softmax(scores: Tensor, temperature: float, how: str = "right") -> Tensor:
         case "one maximum for all":
             strength = torch.exp(scores - scores.max())
             return strength / strength.sum(-1, keepdim=True)
+        case "mean subtracted":
+            strength = torch.exp(scores - scores.mean(-1, keepdim=True))
+            return strength / strength.sum(-1, keepdim=True)
+        case "clamped":
+            strength = torch.exp(scores.clamp(-80, 80))
+            return strength / strength.sum(-1, keepdim=True)
+        case "repaired":
+            strength = torch.exp(scores)
+            return torch.nan_to_num(strength / strength.sum(-1, keepdim=True))
         case "minimum":
             strength = torch.exp(scores - scores.min(-1, keepdim=True).values)
             return strength / strength.sum(-1, keepdim=True)
@@ -115,6 +124,14 @@ SOFTMAX = Exercise(
              "maximum."),
         Twin("the minimum subtracted", partial(_softmax, how="minimum"),
              "Any shift gives the same shares, but after yours the largest score can still be huge. Shift so that the largest becomes 0."),
+        Twin("the mean subtracted", partial(_softmax, how="mean subtracted"),
+             "Any shift gives the same shares, but after yours the largest score can still lie hundreds above 0. Shift so that the largest "
+             "becomes 0."),
+        Twin("scores clamped", partial(_softmax, how="clamped"),
+             "Scores beyond your bounds become equal, although one of them was far larger. A shift keeps all differences and needs no bound."),
+        Twin("overflow repaired afterwards", partial(_softmax, how="repaired"),
+             "Where the exponential overflows, you put 0 in the place of what is no number, and the row no longer sums to 1. Keep the "
+             "exponentials small from the start."),
         Twin("a small number added below", partial(_softmax, how="a little more"),
              "A small number in the denominator hides the division by 0, but then the shares no longer sum to 1, and large scores still "
              "overflow."),
@@ -162,7 +179,7 @@ def _log_softmax(logits: Tensor, dim: int) -> Tensor:
     return logits - torch.logsumexp(logits, dim, keepdim=True)
 
 
-def _cross_entropy(logits: Tensor, target: Tensor, how: str = "right") -> Tensor:
+def _cross_entropy(logits: Tensor, target: Tensor, how: str = "right", little: float = 1e-9) -> Tensor:
     rows = torch.arange(len(target))
     match how:
         case "overflow":
@@ -170,7 +187,11 @@ def _cross_entropy(logits: Tensor, target: Tensor, how: str = "right") -> Tensor
         case "logarithm of 0":
             return -torch.log(torch.softmax(logits, 1))[rows, target].mean()
         case "a little more":
-            return -torch.log(torch.softmax(logits, 1) + 1e-9)[rows, target].mean()
+            return -torch.log(torch.softmax(logits, 1) + little)[rows, target].mean()
+        case "sum too large":
+            return (torch.log(torch.exp(logits).sum(1)) - logits[rows, target]).mean()
+        case "maximum":
+            return (logits.max(1).values - logits[rows, target]).mean()
         case "no logarithm":
             return 1 - torch.softmax(logits, 1)[rows, target].mean()
         case "mean first":
@@ -234,9 +255,14 @@ CROSS_ENTROPY = Exercise(
         Twin("logarithm of a probability that became 0", partial(_cross_entropy, how="logarithm of 0"),
              "A tiny probability is rounded to 0, and its logarithm is minus infinity. Stay with logits: the loss is a difference of two "
              "ordinary numbers."),
-        Twin("a small number inside the logarithm", partial(_cross_entropy, how="a little more"),
-             "The small number avoids infinity, and also stops the loss at about 21, however wrong the model is. Stay with logits, and "
-             "you need no such number."),
+        Twin("sum of exponentials too large", partial(_cross_entropy, how="sum too large"),
+             "The exponentials overflow before the logarithm can make them small again. There is a function that does both in one go, and "
+             "the text above the exercise names it."),
+        *(Twin(f"a small number inside the logarithm ({little:g})", partial(_cross_entropy, how="a little more", little=little),
+               "The small number avoids infinity, and also keeps the loss below a bound, however wrong the model is. Stay with logits, and "
+               "you need no such number.") for little in (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)),
+        Twin("the largest logit for the log-sum-exp", partial(_cross_entropy, how="maximum"),
+             "You subtract from the largest logit. It is near the log-sum-exp and not equal to it: two equal logits would cost nothing."),
         Twin("no logarithm", partial(_cross_entropy, how="no logarithm"),
              "That is the probability of being wrong. Surprise is the negative logarithm of the probability of what happened."),
         Twin("averaged before the logarithm", partial(_cross_entropy, how="mean first"),

@@ -21,6 +21,10 @@ def _squared(guess: Tensor, target: Tensor, how: str = "right") -> Tensor:
     match how:
         case "stretched":
             return (guess - target).pow(2).mean()
+        case "each against all":
+            return (guess - target).pow(2).mean(dim=1)
+        case "sorted":
+            return (guess[:, 0].sort().values - target.sort().values).pow(2).mean()
         case "first guess":
             return (guess[0] - target).pow(2).mean()
         case "mean guess":
@@ -59,6 +63,10 @@ SQUARED = Exercise(
     twins=(
         Twin("still the handed-out bug", partial(_squared, how="stretched"),
              "Hand it three perfect guesses: the error should be 0. Print the shape of the difference before the square.", untouched=True),
+        Twin("each guess against all targets", partial(_squared, how="each against all"),
+             "Your differences are still a table of every guess with every target, averaged along one axis. Each guess has one target."),
+        Twin("both sorted first", partial(_squared, how="sorted"),
+             "Sorting pairs the smallest guess with the smallest target. A guess belongs to the word in its own row."),
         Twin("one guess for all targets", partial(_squared, how="first guess"),
              "You compare the first guess with every target. Each guess has a target of its own."),
         Twin("the guesses averaged first", partial(_squared, how="mean guess"),
