@@ -32,10 +32,11 @@ def test_rooms_keep_their_distance():
 
 def test_the_package_stays_small():
     """What a chapter imports, without the exercises, which are data: 10,491 lines at the end of the clean-up; six hundred more name
-    mistakes since then, and four hundred draw what stood as drawing code in the chapters."""
+    mistakes since then, four hundred draw what stood as drawing code in the chapters, and two hundred are the words and drawings of
+    chapter 00b."""
     files = [path for path in (ROOT / "course_utils").rglob("*.py") if "exercises" not in path.parts]
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in files}
-    assert sum(lines.values()) <= 11_540
+    assert sum(lines.values()) <= 11_740
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "course_utils").rglob("*.py")), ids=lambda p: p.name)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from .drawings import arrow, box, sheet
-from .figures import BLUE, GREEN, GREY, ORANGE, RED, array, ink, panels
+from .figures import BLUE, GREEN, GREY, ORANGE, RED, array, ink
 
 
 def grid(ax: Axes, left: float, bottom: float, numbers: Any, colour: str, real: Any = None, strong: Any = None) -> None:

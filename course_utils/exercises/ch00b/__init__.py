@@ -1,4 +1,4 @@
-"""Exercises of chapter 00b, a first network. Oracles are loops in double precision, closed forms, and PyTorch's own losses and optimisers."""
+"""Exercises of chapter 00b, a first network. Oracles: loops in double precision, closed forms, PyTorch's own losses and optimisers."""
 
 from .loop import LOOP
 from .model import REGRESSION

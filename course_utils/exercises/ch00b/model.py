@@ -76,8 +76,8 @@ REGRESSION = Exercise(
     fixed=lambda: [Case("a new module", {"init": {"num_features": 5, "num_classes": 3}, "parameters": {}, "inputs": None}, part="start")],
     twins=(
         Twin("starts at random", _regression("random"),
-             "The docstring asks for a start at 0, where every language is equally probable. Why that is allowed here, and not in a network "
-             "with a hidden layer, is told in section 10."),
+             "The docstring asks for a start at 0, where every language is equally probable. Why that is allowed here, and not in a "
+             "network with a hidden layer, is told in section 10."),
         Twin("starts at one", _regression("ones"), "Your weights start at 1. The docstring asks for zeros."),
         Twin("weight transposed", _regression("transposed"),
              "The weight has a row for each language: the row is what that language looks for in the letters."),

@@ -128,7 +128,7 @@ SOFTMAX = Exercise(
              "Any shift gives the same shares, but after yours the largest score can still lie hundreds above 0. Shift so that the largest "
              "becomes 0."),
         Twin("scores clamped", partial(_softmax, how="clamped"),
-             "Scores beyond your bounds become equal, although one of them was far larger. A shift keeps all differences and needs no bound."),
+             "Scores beyond your bounds become equal, although one of them was far larger. A shift keeps all differences."),
         Twin("overflow repaired afterwards", partial(_softmax, how="repaired"),
              "Where the exponential overflows, you put 0 in the place of what is no number, and the row no longer sums to 1. Keep the "
              "exponentials small from the start."),
@@ -144,7 +144,7 @@ SOFTMAX = Exercise(
         Twin("temperature outside", partial(_softmax, how="outside"),
              "Outside, the temperature only makes all shares smaller or larger. It has to act on the scores."),
         Twin("temperature ignored", partial(_softmax, how="ignored"), "The result does not depend on the temperature at all."),
-        Twin("temperature squared", partial(_softmax, how="squared"), "The scores are divided by the temperature itself, not by its square."),
+        Twin("temperature squared", partial(_softmax, how="squared"), "The scores are divided by the temperature itself."),
         Twin("scores divided by their sum", partial(_softmax, how="no exponential"),
              "Scores may be negative, and so are your shares then. The exponential makes them positive first."),
         Twin("shifted instead of exponentiated", partial(_softmax, how="shifted only"),

@@ -72,8 +72,8 @@ prediction_of_optimisers = {
 }
 """
 
-PLAIN, ADAM, ROLLS = 'plain descent: same path if the loss is multiplied by 100": ', 'Adam: same path if the loss is multiplied by 100": ', \
-    'although the gradient is 0": '
+PLAIN, ADAM = 'plain descent: same path if the loss is multiplied by 100": ', 'Adam: same path if the loss is multiplied by 100": '
+ROLLS = 'although the gradient is 0": '
 TURNS, DECAYS, FIRST = 'another direction": ', 'whose gradient is 0": ', 'where the gradient is larger": '
 
 BANK = (
@@ -86,7 +86,8 @@ def squared_error(guess, target):
     guess = guess.reshape(target.shape)
     return torch.mean((target - guess) ** 2)
 """, right=True),
-    Answer("00b.1", "a row of targets instead of a column: still all pairs", edit(ERROR, "guess[:, 0] - target", "guess - target[None, :]")),
+    Answer("00b.1", "a row of targets instead of a column: still all pairs",
+           edit(ERROR, "guess[:, 0] - target", "guess - target[None, :]")),
     Answer("00b.1", "squeezes a copy and forgets to use it", """
 def squared_error(guess, target):
     guess.squeeze()
@@ -110,7 +111,8 @@ def squared_error(guess, target):
 """),
     Answer("00b.1", "squares after averaging", edit(ERROR, "difference.pow(2).mean()", "difference.mean().pow(2)")),
     Answer("00b.1", "hands back a Python number", edit(ERROR, "difference.pow(2).mean()", "difference.pow(2).mean().item()")),
-    Answer("00b.1", "sorts both before it compares", edit(ERROR, "guess[:, 0] - target", "guess[:, 0].sort().values - target.sort().values")),
+    Answer("00b.1", "sorts both before it compares",
+           edit(ERROR, "guess[:, 0] - target", "guess[:, 0].sort().values - target.sort().values")),
     # 00b.2
     Answer("00b.2", "each row's maximum subtracted", SOFTMAX, right=True),
     Answer("00b.2", "with logsumexp", """
@@ -160,7 +162,8 @@ def softmax(scores, temperature=1.0):
         raise ValueError(f"temperature {temperature}")
     return torch.sigmoid(scores / temperature)
 """),
-    Answer("00b.2", "rounds", edit(SOFTMAX, "return e / e.sum(dim=-1, keepdim=True)", "return torch.round(e / e.sum(dim=-1, keepdim=True), decimals=2)")),
+    Answer("00b.2", "rounds", edit(
+        SOFTMAX, "return e / e.sum(dim=-1, keepdim=True)", "return torch.round(e / e.sum(dim=-1, keepdim=True), decimals=2)")),
     Answer("00b.2", "calls PyTorch's own", edit(SOFTMAX, "return e / e.sum(dim=-1, keepdim=True)", "return scores.softmax(dim=-1)")),
     # 00b.3
     Answer("00b.3", "log-sum-exp minus the right logit", ENTROPY, right=True),
@@ -266,7 +269,8 @@ class SoftmaxRegression(nn.Module):
     # 00b.5
     Answer("00b.5", "the four lines in a loop", TRAIN, right=True),
     Answer("00b.5", "cleared at the end of each step", edit(edit(TRAIN, "        optimizer.zero_grad()\n", ""),
-                                                            "        optimizer.step()\n", "        optimizer.step()\n        optimizer.zero_grad()\n"),
+                                                            "        optimizer.step()\n",
+                                                             "        optimizer.step()\n        optimizer.zero_grad()\n"),
            right=True),
     Answer("00b.5", "the update by hand", """
 def train(new_model, x, target, x_held, steps, lr):
@@ -317,21 +321,24 @@ def train(new_model, x, target, x_held, steps, lr):
     Answer("00b.5", "one step less", edit(TRAIN, "range(steps)", "range(1, steps)")),
     Answer("00b.5", "adds the surprises up", edit(TRAIN, "(logits, target)", "(logits, target, reduction='sum')")),
     Answer("00b.5", "tests on the training words", edit(TRAIN, "model(x_held)", "model(x)")),
-    Answer("00b.5", "probabilities of the held-out words", edit(TRAIN, "held = model(x_held)", "held = torch.softmax(model(x_held), dim=1)")),
+    Answer("00b.5", "probabilities of the held-out words",
+           edit(TRAIN, "held = model(x_held)", "held = torch.softmax(model(x_held), dim=1)")),
     Answer("00b.5", "new_model is not called", edit(TRAIN, "new_model()", "new_model")),
     Answer("00b.5", "a minus before the loss", edit(TRAIN, "loss.backward()", "(-loss).backward()")),
     # 00b.6
     Answer("00b.6", "as measured", GUESS, right=True),
     Answer("00b.6", "in capitals", GUESS.replace('"yes"', '"Yes"').replace('"no"', '"NO"'), right=True),
     Answer("00b.6", "True and False", GUESS.replace('"yes"', "True").replace('"no"', "False"), right=True),
-    Answer("00b.6", "Adam is a plain step with another name", edit(edit(GUESS, ADAM + '"yes"', ADAM + '"no"'), FIRST + '"no"', FIRST + '"yes"')),
+    Answer("00b.6", "Adam is a plain step with another name",
+           edit(edit(GUESS, ADAM + '"yes"', ADAM + '"no"'), FIRST + '"no"', FIRST + '"yes"')),
     Answer("00b.6", "Adam follows the scale of the loss", edit(GUESS, ADAM + '"yes"', ADAM + '"no"')),
     Answer("00b.6", "no step follows the scale", edit(GUESS, PLAIN + '"no"', PLAIN + '"yes"')),
     Answer("00b.6", "momentum stops where it is level", edit(GUESS, ROLLS + '"yes"', ROLLS + '"no"')),
     Answer("00b.6", "clipping cuts each entry", edit(GUESS, TURNS + '"no"', TURNS + '"yes"')),
     Answer("00b.6", "no gradient, no decay", edit(GUESS, DECAYS + '"yes"', DECAYS + '"no"')),
     Answer("00b.6", "Adam's first step is longer where it is steep", edit(GUESS, FIRST + '"no"', FIRST + '"yes"')),
-    Answer("00b.6", "nothing moves without a gradient", edit(edit(GUESS, ROLLS + '"yes"', ROLLS + '"no"'), DECAYS + '"yes"', DECAYS + '"no"')),
+    Answer("00b.6", "nothing moves without a gradient",
+           edit(edit(GUESS, ROLLS + '"yes"', ROLLS + '"no"'), DECAYS + '"yes"', DECAYS + '"no"')),
     Answer("00b.6", "yes to everything", GUESS.replace('"no"', '"yes"')),
     Answer("00b.6", "one left open", edit(GUESS, TURNS + '"no"', TURNS + "None")),
 )

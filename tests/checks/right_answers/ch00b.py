@@ -17,7 +17,7 @@ def error_by_library(guess, target):
 
 def error_in_a_loop(guess, target):
     total = torch.zeros(())
-    for g, t in zip(guess, target):
+    for g, t in zip(guess, target, strict=True):
         total = total + (g[0] - t) ** 2
     return total / len(target)
 
@@ -52,7 +52,7 @@ def entropy_with_one_hot(logits, target):
 
 
 def entropy_in_a_loop(logits, target):
-    return torch.stack([torch.logsumexp(row - row[t], 0) for row, t in zip(logits, target)]).mean()
+    return torch.stack([torch.logsumexp(row - row[t], 0) for row, t in zip(logits, target, strict=True)]).mean()
 
 
 class EinsumRegression(nn.Module):
@@ -83,7 +83,7 @@ def train_without_an_optimizer(new_model, x, target, x_held, steps, lr):
         loss = -torch.log_softmax(model(x), dim=-1)[torch.arange(len(x)), target].mean()
         gradients = torch.autograd.grad(loss, list(model.parameters()))
         with torch.no_grad():
-            for parameter, gradient in zip(model.parameters(), gradients):
+            for parameter, gradient in zip(model.parameters(), gradients, strict=True):
                 parameter -= lr * gradient
         losses.append(float(loss))
     model.train(False)
