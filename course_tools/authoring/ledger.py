@@ -24,7 +24,7 @@ SOURCE_NAME = re.compile(r"(?P<number>\d\d[a-z]?)_(?P<slug>[a-z0-9_]+)\.md")
 MAX_IDS = 3
 
 _CHAPTER = re.compile(r"\d\d[a-z]?")
-_ROW_ID = re.compile(r"\d\d-\d\d|[EQF]-\d{2,3}|C-\d\d-\d\d")
+_ROW_ID = re.compile(r"\d\d[a-z]?-\d\d|[EQF]-\d{2,3}|C-\d\d-\d\d")
 _ANY_MARKER = re.compile(r"<!--\s*ledger\b.*?-->", re.IGNORECASE | re.DOTALL)
 _MARKER = re.compile(r"<!-- ledger: (?P<ids>[^\n]*?) -->")
 _MARKER_LINE = re.compile(rf"^[ \t]*{_ANY_MARKER.pattern}[ \t]*\n?", re.IGNORECASE | re.DOTALL | re.MULTILINE)
