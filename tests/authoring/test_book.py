@@ -118,19 +118,23 @@ def test_a_chapter_that_no_longer_belongs_to_its_text_is_refused(pages, tmp_path
         stage_chapter(page, tmp_path, tmp_path / "out", references(pages))
 
 
+def title_of_03(pages) -> str:
+    return next(page for page in pages if page.number == "03").sections[0].text
+
+
 @pytest.mark.parametrize("line, said", [
     ("a\tb\t03", "3 cells"), ("a\tb\t99\tx", "no chapter 99"), ("a\tb\t03\tNo such heading", "no heading 'No such heading'"),
 ])
 def test_an_index_names_its_faulty_line(pages, tmp_path, line, said):
     table = tmp_path / "symbols.tsv"
-    table.write_text(f"$Q$\tqueries\t03\t{pages[3].sections[0].text}\n{line}\n", encoding="utf-8")
+    table.write_text(f"$Q$\tqueries\t03\t{title_of_03(pages)}\n{line}\n", encoding="utf-8")
     with pytest.raises(AuthoringError, match=f"symbols.tsv:2: .*{said}"):
         read_index(table, pages)
 
 
 def test_an_index_refuses_an_entry_twice(pages, tmp_path):
     table = tmp_path / "symbols.tsv"
-    table.write_text(f"$Q$\tqueries\t03\t{pages[3].sections[0].text}\n" * 2, encoding="utf-8")
+    table.write_text(f"$Q$\tqueries\t03\t{title_of_03(pages)}\n" * 2, encoding="utf-8")
     with pytest.raises(AuthoringError, match="twice"):
         read_index(table, pages)
 

@@ -30,9 +30,13 @@ def _by_hand(new_model: Any, x: Tensor, target: Tensor, x_held: Tensor, steps: i
     return losses, (x_held.double() @ weight.T + bias).float()
 
 
-@torch.enable_grad()  # the engine asks for right results of changed inputs without gradients
 def _train(new_model: Any, x: Tensor, target: Tensor, x_held: Tensor, steps: int, lr: float,
            how: str = "right") -> tuple[list[float], Tensor]:
+    with torch.enable_grad():  # the engine asks for right results of changed inputs without gradients
+        return _loop(new_model, x, target, x_held, steps, lr, how)
+
+
+def _loop(new_model: Any, x: Tensor, target: Tensor, x_held: Tensor, steps: int, lr: float, how: str) -> tuple[list[float], Tensor]:
     if isinstance(new_model, Registered):
         new_model = CALLABLES[new_model.name]
     model, losses = new_model(), []
