@@ -124,12 +124,13 @@ def strip_markers(text: str) -> str:
 
 
 def marked(root: Path = ROOT) -> dict[str, list[Marker]]:
-    """``{row id: its markers}`` over all sources; :class:`LedgerError` for an unknown id."""
+    """``{row id: its markers}`` over all sources and ``docs/claims.md``; :class:`LedgerError` for an unknown id."""
     rows = read_ledger(root)
     found: dict[str, list[Marker]] = {}
     unknown = []
-    for path in find_sources(root).values():
-        for marker in parse_markers(path.read_text(encoding="utf-8"), f"solutions/{path.name}"):
+    claims = [path for path in [root / "docs" / "claims.md"] if path.exists()]
+    for path in [*find_sources(root).values(), *claims]:
+        for marker in parse_markers(path.read_text(encoding="utf-8"), f"{path.parent.name}/{path.name}"):
             for row in marker.ids:
                 found.setdefault(row, []).append(marker)
                 if row not in rows:
