@@ -19,15 +19,15 @@ IMAGES = ROOT / "docs" / "images"
 WIDE, TALL = 2.3, 1.05  # of a box
 # number, words on the box, column, row, colour
 CHAPTERS = [
-    ("00", "Start here", 0, 3, GREY), ("01", "Kernel\nregression", 1, 3, BLUE), ("02", "Soft\nalignment", 2, 3, BLUE),
-    ("03", "Self-\nattention", 3, 3, BLUE), ("04", "Multi-head\nattention", 4, 3, BLUE),
+    ("00", "Start here", 0, 3, GREY), ("00b", "A first\nnetwork", 1, 3, GREY), ("01", "Kernel\nregression", 2, 3, BLUE),
+    ("02", "Soft\nalignment", 3, 3, BLUE), ("03", "Self-\nattention", 4, 3, BLUE), ("04", "Multi-head\nattention", 5, 3, BLUE),
     ("05", "Positional\nencoding", 0, 2, GREEN), ("06", "Masking", 1, 2, GREEN), ("07a", "Transformer\nblock", 2, 2, GREEN),
     ("07b", "Norms and\ngates", 3, 2, GREEN), ("08a", "Encoder–\ndecoder", 4, 2, GREEN), ("08b", "Decoding", 5, 2, GREEN),
     ("09", "BERT\npre-training", 0, 1, ORANGE), ("10", "BERT\nfine-tuning", 1, 1, ORANGE),
     ("11a", "GPT", 2.4, 1, RED), ("11b", "Prompting\nand scaling", 3.4, 1, RED),
     ("12a", "The family\ntree", 1.4, 0, PURPLE), ("12b", "XLNet", 2.4, 0, PURPLE),
 ]
-NEXT = [("00", "01"), ("01", "02"), ("02", "03"), ("03", "04"), ("05", "06"), ("06", "07a"), ("07a", "07b"), ("07b", "08a"),
+NEXT = [("00", "00b"), ("00b", "01"), ("01", "02"), ("02", "03"), ("03", "04"), ("05", "06"), ("06", "07a"), ("07a", "07b"), ("07b", "08a"),
         ("08a", "08b"), ("09", "10"), ("11a", "11b"), ("12a", "12b")]
 
 
@@ -45,8 +45,8 @@ def draw_map() -> None:
     for start, end in NEXT:
         arrow(ax, (place[start][0] + 1.18, place[start][1]), (place[end][0] - 1.18, place[end][1]))
     arrow(ax, (place["04"][0], place["04"][1] - 0.55), (place["04"][0], 5.62))
-    for y, end in ((5.62, "04"), (3.72, "08b")):  # from the end of a row down to the start of the next
-        ax.plot([place["05"][0], place[end][0]], [y, y], color=GREY, lw=1.2)
+    for y, last in ((5.62, "04"), (3.72, "08b")):  # from the end of a row down to the start of the next
+        ax.plot([place["05"][0], place[last][0]], [y, y], color=GREY, lw=1.2)
         arrow(ax, (place["05"][0], y), (place["05"][0], y - 0.36))
     arrow(ax, (place["08b"][0], place["08b"][1] - 0.55), (place["08b"][0], 3.72))
     arrow(ax, (place["11a"][0], 3.72), (place["11a"][0], 3.36))

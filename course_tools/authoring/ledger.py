@@ -24,7 +24,7 @@ SOURCE_NAME = re.compile(r"(?P<number>\d\d[a-z]?)_(?P<slug>[a-z0-9_]+)\.md")
 MAX_IDS = 3
 
 _CHAPTER = re.compile(r"\d\d[a-z]?")
-_ROW_ID = re.compile(r"\d\d-\d\d|[EQF]-\d{2,3}|C-\d\d-\d\d")
+_ROW_ID = re.compile(r"\d\d[a-z]?-\d\d|[EQF]-\d{2,3}|C-\d\d-\d\d")
 _ANY_MARKER = re.compile(r"<!--\s*ledger\b.*?-->", re.IGNORECASE | re.DOTALL)
 _MARKER = re.compile(r"<!-- ledger: (?P<ids>[^\n]*?) -->")
 _MARKER_LINE = re.compile(rf"^[ \t]*{_ANY_MARKER.pattern}[ \t]*\n?", re.IGNORECASE | re.DOTALL | re.MULTILINE)
@@ -124,12 +124,13 @@ def strip_markers(text: str) -> str:
 
 
 def marked(root: Path = ROOT) -> dict[str, list[Marker]]:
-    """``{row id: its markers}`` over all sources; :class:`LedgerError` for an unknown id."""
+    """``{row id: its markers}`` over all sources and ``docs/claims.md``; :class:`LedgerError` for an unknown id."""
     rows = read_ledger(root)
     found: dict[str, list[Marker]] = {}
     unknown = []
-    for path in find_sources(root).values():
-        for marker in parse_markers(path.read_text(encoding="utf-8"), f"solutions/{path.name}"):
+    claims = [path for path in [root / "docs" / "claims.md"] if path.exists()]
+    for path in [*find_sources(root).values(), *claims]:
+        for marker in parse_markers(path.read_text(encoding="utf-8"), f"{path.parent.name}/{path.name}"):
             for row in marker.ids:
                 found.setdefault(row, []).append(marker)
                 if row not in rows:

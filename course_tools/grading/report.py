@@ -11,6 +11,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from course_utils.checks.exercise import Exercise
+
 from .collect import printable
 from .marks import exercises_of
 from .pages import bar, feedback, nothing_filled_in, page, page_name, panel, row, state, table
@@ -23,6 +25,9 @@ TOP, EXAMPLES = 3, 40  # misconceptions that are told first, and those with an e
 NO_MISCONCEPTION = ("tampering", "not an observation", "stopped by itself", "stopped by the sandbox", "time used up",
                     "result far too large")
 _HINT = re.compile(r"<b>Mistake\.</b> (.*?)</div>", re.DOTALL)
+# What the panel of an answer says that is wrong for no reason that has a name.
+NAMELESS = {"raised": "stopped with an error", "type": "another type, or other parameters", "shape": "another shape",
+            "finite": "NaN or infinite", "values": "other numbers", "gradients": "other gradients"}
 Mistakes = dict[str, dict[str, list[Student]]]  # exercise → misconception → who
 
 
@@ -51,12 +56,14 @@ def class_report(students: list[Student], settings: Settings, only: tuple[str, .
 
 def _assigned(everybody: list[str], settings: Settings, only: tuple[str, ...]) -> str:
     """Of what per cents are taken, and why."""
-    which = "chapters " + ", ".join(dict.fromkeys(key.split(".")[0] for key in everybody)) if everybody else "nothing"
+    chapters = list(dict.fromkeys(key.split(".")[0] for key in everybody))
+    which = f"chapter{'s'[:len(chapters) > 1]} {', '.join(chapters)}" if chapters else "nothing"
+    them = "them" if len(chapters) > 1 else "it"
     if settings.exercises:
         return f"Per cents are taken of the {len(everybody)} exercises that your settings list ({escape(which)})."
     if only:
         return f"Per cents are taken of the {len(everybody)} exercises of {escape(which)}, which you asked for with <code>--only</code>."
-    return (f"Per cents are taken of {escape(which)}, because at least half of the class handed them in, and of whatever else a student "
+    return (f"Per cents are taken of {escape(which)}, because at least half of the class handed {them} in, and of whatever else a student "
             "handed in. If you had assigned something else, list it under <code>exercises</code> in a settings file.")
 
 
@@ -86,7 +93,7 @@ def _tomorrow(graded: list[Student], mistakes: Mistakes) -> str:
         html = _example(who, key)
         hint = _HINT.search(html)
         why = hint[1].removeprefix(escape(f"{name[0].upper()}{name[1:]}. ")) if hint else ""
-        parts.append(f"<h3>{escape(key)} {escape(exercises[key].title)}: {escape(name)} ({_of_those(graded, key, len(who))})</h3>"
+        parts.append(f"<h3>{escape(_titled(exercises[key], name))} ({_of_those(graded, key, len(who))})</h3>"
                      + (f"<p>{why}</p>" if why else "") + _details("What one of them sees", panel(html)))
     if not ranked:
         parts.append("<p>No misconception was recognised.</p>")
@@ -99,10 +106,14 @@ def _tomorrow(graded: list[Student], mistakes: Mistakes) -> str:
                         ("Of one student each", [e for e in others if len(e[2]) == 1])):
         if some:
             parts.append(f"<h3>{title}</h3>" + "".join(
-                _details(f"{key} {exercises[key].title}: {name}" + (f" ({_of_those(graded, key, len(who))})" if len(who) > 1 else ""),
+                _details(_titled(exercises[key], name) + (f" ({_of_those(graded, key, len(who))})" if len(who) > 1 else ""),
                          panel(_example(who, key))) for key, name, who in some[:EXAMPLES])
                 + (f"<p class='note'>And {len(some) - EXAMPLES} more; they are in the table below.</p>" if len(some) > EXAMPLES else ""))
     return "".join(parts)
+
+
+def _titled(exercise: Exercise, mistake: str) -> str:
+    return f"{exercise.id} {exercise.title}{'' if exercise.title[-1] in '?!' else ':'} {mistake}"
 
 
 def _details(summary: str, html: str) -> str:
@@ -158,8 +169,10 @@ def _exercises(graded: list[Student], mistakes: Mistakes) -> str:
         wrong = [mark for mark in marks if state(mark) == "not yet"]
         follows = sum(bool(mark.get("follows")) for mark in wrong)
         said += [f"<i>builds on a wrong answer ({follows})</i>"] if follows else []
-        nameless = len(wrong) - follows - sum(len(who) for _, who in names)
-        said += [f"<i>cause not recognised ({nameless})</i>"] if nameless else []
+        named = {id(student.marks[key]) for _, who in names for student in who}
+        nameless = Counter("something else" if mark["mistake"] else NAMELESS.get(mark["stage"], "something else") for mark in wrong
+                           if not mark.get("follows") and id(mark) not in named)
+        said += [f"<i>{words} ({number})</i>" for words, number in nameless.most_common()]
         rows.append(row(f"{escape(key)} {escape(exercise.title)}", bar(4 * solved, f"{solved:.0%}"), "<br>".join(said), len(marks),
                         count["right"], count["partly"], count["not yet"], count["blank"]))
     heads = "Exercise", "Solved by", "What went wrong", "#Handed in", "#Right", "#Partly", "#Wrong", "#Blank"

@@ -230,8 +230,8 @@ def observe(kind: str, answer: Any, case_args: dict[str, Any], gradients: tuple[
 
 
 def starts(module: torch.nn.Module) -> str:
-    """Each parameter of a new module, and whether it starts at random or at one number: ``"weight random, bias 0"``."""
-    found = {name: torch.unique(value.detach()) for name, value in module.named_parameters()}
+    """Each parameter of a new module, by name, and whether it starts at random or at one number: ``"bias 0, weight random"``."""
+    found = {name: torch.unique(value.detach()) for name, value in sorted(module.named_parameters())}
     return ", ".join(f"{name} {f'{numbers.item():g}' if len(numbers) == 1 else 'random'}" for name, numbers in found.items())
 
 

@@ -16,7 +16,7 @@ from course_tools.authoring.book.pages import exercises, headings, read_pages, r
 from course_tools.authoring.book.pdf import contents_page, find_browser, is_empty, print_site, sections_of, stamps_page
 from course_tools.authoring.book.verify import problems
 from course_tools.authoring.errors import AuthoringError
-from course_tools.authoring.ledger import read_ledger
+from course_tools.authoring.ledger import marked, read_ledger
 from course_utils.checks import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,11 +40,11 @@ def test_every_exercise_has_a_heading_a_number_and_a_level(pages):
 
 
 def test_every_claim_has_a_place(pages):
-    marked = {row for page in pages for row in page.rows}
+    """In a chapter or, if no reader of one would miss it, in docs/claims.md."""
     claims = read_claims(ROOT)
     assert {row for row, _, _ in claims} == {row for row in read_ledger(ROOT) if row.startswith("E-")}
     homes = {row: home for row, home in read_ledger(ROOT).items() if home in {page.number for page in pages}}
-    assert not [row for row, _, _ in claims if row in homes and row not in marked]
+    assert not [row for row, _, _ in claims if row in homes and row not in marked(ROOT)]
 
 
 def test_a_staged_chapter_has_labels_pictures_with_alt_text_and_ways_to_the_answers(pages, tmp_path):
@@ -118,19 +118,23 @@ def test_a_chapter_that_no_longer_belongs_to_its_text_is_refused(pages, tmp_path
         stage_chapter(page, tmp_path, tmp_path / "out", references(pages))
 
 
+def title_of_03(pages) -> str:
+    return next(page for page in pages if page.number == "03").sections[0].text
+
+
 @pytest.mark.parametrize("line, said", [
     ("a\tb\t03", "3 cells"), ("a\tb\t99\tx", "no chapter 99"), ("a\tb\t03\tNo such heading", "no heading 'No such heading'"),
 ])
 def test_an_index_names_its_faulty_line(pages, tmp_path, line, said):
     table = tmp_path / "symbols.tsv"
-    table.write_text(f"$Q$\tqueries\t03\t{pages[3].sections[0].text}\n{line}\n", encoding="utf-8")
+    table.write_text(f"$Q$\tqueries\t03\t{title_of_03(pages)}\n{line}\n", encoding="utf-8")
     with pytest.raises(AuthoringError, match=f"symbols.tsv:2: .*{said}"):
         read_index(table, pages)
 
 
 def test_an_index_refuses_an_entry_twice(pages, tmp_path):
     table = tmp_path / "symbols.tsv"
-    table.write_text(f"$Q$\tqueries\t03\t{pages[3].sections[0].text}\n" * 2, encoding="utf-8")
+    table.write_text(f"$Q$\tqueries\t03\t{title_of_03(pages)}\n" * 2, encoding="utf-8")
     with pytest.raises(AuthoringError, match="twice"):
         read_index(table, pages)
 

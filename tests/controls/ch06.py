@@ -28,4 +28,13 @@ CONTROLS = [
     Control("A prompt needs the mask at inference, too.",
             "the mask kept both times", "assert changes[0].max() < 1e-4",
             "for mask in (masks.causal_mask(n), None):\n        changes", "for mask in 2 * [masks.causal_mask(n)]:\n        changes"),
+    Control("Packed texts need a mask between them.",
+            "no mask between the texts", "assert max(both) < 1e-5 and max(plain[0], apart[0])",
+            "                (anew, causal_mask(14) & same_text)}", "                (anew, causal_mask(14))}"),
+    Control("Packed texts need positions that begin anew.",
+            "the texts apart, positions that run on", "assert max(both) < 1e-5 and max(plain[0], apart[0])",
+            "anew = torch.cat([torch.arange(n) for n in (5, 3, 6)])", "anew = torch.arange(14)"),
+    Control("Behind pads on the left positions count from the first word.",
+            "counted from the first pad both times", "assert counted_from_word < 1e-5",
+            "(torch.arange(7) - 2).clamp(min=0)}", "torch.arange(7)}"),
 ]

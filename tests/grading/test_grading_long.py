@@ -300,7 +300,7 @@ def points(exercise: Any, answer: Any, secret: str) -> float:
 
 
 def test_there_are_enough_marginal_answers():
-    assert len(MARGINAL) == len({json.dumps(entry) for entry in MARGINAL}) == 300
+    assert len(MARGINAL) == len({json.dumps(entry) for entry in MARGINAL}) >= 300
     assert {exercise.split(".")[0] for exercise, *_ in MARGINAL} == set(chapters())
 
 

@@ -301,7 +301,7 @@ def test_examples_have_no_names_and_the_rows_add_up(tmp_path):
     rows = {key: re.findall(r"<td class='n'>(\d+)</td>", row) for key, row in found}
     assert rows == {"01.1": ["5", "1", "0", "3", "1"], "01.2": ["5", "1", "1", "2", "1"]}
     assert all(handed_in == str(sum(map(int, kinds))) for handed_in, *kinds in rows.values())
-    assert "<i>builds on a wrong answer (1)</i><br><i>cause not recognised (1)</i>" in page
+    assert "<i>builds on a wrong answer (1)</i><br><i>other numbers (1)</i>" in page
 
 
 def test_hand_ins_stand_in_the_order_of_their_dates(tmp_path):

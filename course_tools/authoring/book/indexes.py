@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 from ..errors import AuthoringError
+from ..ledger import read_ledger
 from .pages import Page, answer_label, exercises
 
 COVER = """# Attention, from Kernels to GPT
@@ -103,13 +104,15 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
 
     home = {row: (page, section) for page in reversed(pages) for row, section in page.rows.items()}
     lines = ["# Corrected claims", "", "Sentences that are widely copied and wrong, vague or out of date, and what is right. The last "
-             "column leads to the experiment, or to the table of a chapter.", "", "| row | as it is copied | what is right | chapter |",
+             "column leads to the experiment, where a chapter has one.", "", "| row | as it is copied | what is right | chapter |",
              "|---|---|---|---|"]
+    numbers = {page.number for page in pages}
+    homes = {row: chapter for row, chapter in read_ledger(root).items() if chapter in numbers}
     for row, claim, correction in read_claims(root):
-        if row in home:
-            page, section = home[row]
+        if row in home or row in homes:
+            place = f"[{home[row][0].number}](#{home[row][1].label})" if row in home else homes[row]
             name = f'<span style="white-space:nowrap">{row}</span>'
-            lines.append(f"| {name} | {_safe(claim)} | {_safe(correction)} | [{page.number}](#{section.label}) |")
+            lines.append(f"| {name} | {_safe(claim)} | {_safe(correction)} | {place} |")
     (out / "claims.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     for name, title, first in (("symbols", "Symbols", "symbol"), ("terms", "Terms", "term")):

@@ -94,6 +94,24 @@ prediction_of_biases = {
 }
 """
 
+# ---------------------------------------------------------------- 05.8
+
+HALVES = """
+def to_halves(weight, num_heads):
+    rows, d_model = weight.shape
+    if rows % num_heads != 0 or (rows // num_heads) % 2 != 0:
+        raise ValueError(f"{rows} rows do not give {num_heads} heads of even width")
+    width = rows // num_heads
+    heads = weight.view(num_heads, width // 2, 2, d_model)
+    return heads.transpose(1, 2).reshape(rows, d_model)
+"""
+CUT = """    heads = weight.view(num_heads, width // 2, 2, d_model)
+    return heads.transpose(1, 2).reshape(rows, d_model)
+"""
+NO_WIDTH = """    if rows % num_heads != 0 or (rows // num_heads) % 2 != 0:
+        raise ValueError(f"{rows} rows do not give {num_heads} heads of even width")
+"""
+
 # ---------------------------------------------------------------- 05.7
 
 ROTATE = """
@@ -610,4 +628,45 @@ def rotate(x, positions, base=10000.0):
     quarter = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
     return x * angle.cos() + quarter * angle.sin()
 """),
+    # ------------------------------------------------------------ 05.8
+    Answer("05.8", "axes: head, pair, partner", HALVES, right=True),
+    Answer("05.8", "every second row of each head, then the rest", edit(HALVES, CUT, """    new = []
+    for h in range(num_heads):
+        head = weight[h * width:(h + 1) * width]
+        new.append(head[0::2])
+        new.append(head[1::2])
+    return torch.cat(new)
+"""), right=True),
+    Answer("05.8", "an empty result that is filled row by row", edit(HALVES, CUT, """    result = torch.empty_like(weight)
+    for row in range(rows):
+        h, c = divmod(row, width)
+        result[h * width + c // 2 + (c % 2) * (width // 2)] = weight[row]
+    return result
+"""), right=True),
+    Answer("05.8", "All rows are reordered at once, as if there were one head.",
+           edit(HALVES, "weight.view(num_heads, width // 2, 2, d_model)", "weight.view(1, rows // 2, 2, d_model)")),
+    Answer("05.8", "The way back: two halves are interleaved.",
+           edit(HALVES, "weight.view(num_heads, width // 2, 2, d_model)", "weight.view(num_heads, 2, width // 2, d_model)")),
+    Answer("05.8", "Nothing is exchanged: the rows stay where they were.", edit(HALVES, "heads.transpose(1, 2).reshape", "heads.reshape")),
+    Answer("05.8", "The columns are reordered, not the rows.",
+           edit(HALVES, CUT, """    return torch.cat([weight[:, 0::2], weight[:, 1::2]], dim=1)
+""")),
+    Answer("05.8", "The heads are taken to alternate from row to row.",
+           edit(HALVES, CUT, """    heads = weight.view(width // 2, 2, num_heads, d_model)
+    return heads.permute(2, 1, 0, 3).reshape(rows, d_model)
+""")),
+    Answer("05.8", "The odd rows come first, so each pair turns the other way.",
+           edit(HALVES, CUT, """    heads = weight.view(num_heads, width, d_model)
+    return torch.cat([heads[:, 1::2], heads[:, 0::2]], dim=1).reshape(rows, d_model)
+""")),
+    Answer("05.8", "The two halves of all heads are gathered: first every head's even rows, then every head's odd ones.",
+           edit(HALVES, "heads.transpose(1, 2).reshape(rows, d_model)", "torch.cat([heads[:, :, 0].reshape(-1, d_model), "
+                        "heads[:, :, 1].reshape(-1, d_model)])")),
+    Answer("05.8", "An odd width is not refused.", edit(HALVES, NO_WIDTH, "")),
+    Answer("05.8", "Rows that do not fit the heads are refused, an odd width is not.",
+           edit(HALVES, "rows % num_heads != 0 or (rows // num_heads) % 2 != 0", "rows % num_heads != 0")),
+    Answer("05.8", "The message does not say the numbers.",
+           edit(HALVES, 'f"{rows} rows do not give {num_heads} heads of even width"', '"heads of even width are needed"')),
+    Answer("05.8", "The result keeps the axis of the heads.", 
+           edit(HALVES, ".reshape(rows, d_model)", ".reshape(num_heads, width, d_model)")),
 )

@@ -94,6 +94,21 @@ def rotate_half_free(x, positions, base=10_000.0):
     return x * angle.cos() + partner * angle.sin()
 
 
+def halves_by_index(weight, num_heads):
+    rows = len(weight)
+    width = rows // num_heads
+    if width * num_heads != rows or width % 2 == 1:
+        raise ValueError(f"cannot cut {rows} rows into {num_heads} heads of even width")
+    order = torch.cat([torch.arange(0, width, 2), torch.arange(1, width, 2)])
+    return weight[(torch.arange(num_heads)[:, None] * width + order).flatten()]
+
+
+def halves_by_slices(weight, num_heads):
+    if weight.size(0) % (2 * num_heads) != 0:
+        raise ValueError(f"{weight.size(0)} rows, {num_heads} heads: no even width")
+    return torch.cat([part for head in weight.chunk(num_heads) for part in (head[0::2], head[1::2])])
+
+
 ANSWERS = {
     "05.1": [table_loop, table_numpy],
     "05.2": [lambda n, d_model: table_loop(n, d_model), lambda n, d_model: table_numpy(n, d_model)],
@@ -102,4 +117,5 @@ ANSWERS = {
     "05.5": [SlicedEmbeddings, FunctionalEmbeddings],
     "05.6": [BIASES, {key: word.upper() for key, word in BIASES.items()}],
     "05.7": [rotate_matrix, rotate_half_free],
+    "05.8": [halves_by_index, halves_by_slices],
 }
