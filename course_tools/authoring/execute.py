@@ -21,7 +21,7 @@ from traitlets import Float
 from .errors import BuildError
 from .ledger import ROOT
 from .outputs import WIDGET, clean_outputs, machine_paths, output_problem, readable
-from .source import SOLUTION, Chapter
+from .source import CHAPTER, SOLUTION, Chapter
 
 CELL_TIMEOUT = 600.0
 RECORD = "__import__('course_tools.authoring.frames').authoring.frames.install()"  # what the book's pages need
@@ -173,7 +173,8 @@ def _run_cells(client: PatientClient, chapter: Chapter, kind: str, folders: list
             problem = output_problem(output, folders)
             if problem:
                 raise BuildError(f"{_where(chapter, kind, index)} leaves {problem}")
-        if chapter.cells[index].live:
+        shown = chapter.cells[index]
+        if shown.live or kind == CHAPTER and shown.revealing:
             cell.outputs = []
 
 

@@ -64,6 +64,11 @@ class Cell:
         """Shows what depends on the reader or on the whole course: it is run, and its output is not stored."""
         return "live" in self.metadata.get("tags", [])
 
+    @property
+    def revealing(self) -> bool:
+        """Shows what a prediction is about: its output is stored with the solutions only."""
+        return "revealing" in self.metadata.get("tags", [])
+
     def lines(self, kind: str) -> tuple[Line, ...]:
         return self.solved if kind == SOLUTION else self.blank
 

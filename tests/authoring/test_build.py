@@ -17,7 +17,7 @@ from jupyter_client.channels import AsyncZMQSocketChannel
 from tiny_chapter import TEXT, stored, write
 
 from course_tools.authoring import build as command
-from course_tools.authoring.build import build_chapter, check_chapter
+from course_tools.authoring.build import build_chapter, check_chapter, check_outputs
 from course_tools.authoring.errors import AuthoringError, BuildError, SourceError
 from course_tools.authoring.execute import PatientClient, execute
 from course_tools.authoring.source import SOLUTION, language_info, read_chapter
@@ -146,6 +146,15 @@ def test_an_output_that_depends_on_the_reader_is_run_and_not_stored(tmp_path: Pa
     write(tmp_path, '# T\n\n```python tags=["live"]\n1 / 0\n```\n')
     with pytest.raises(BuildError, match="ZeroDivisionError"):
         build_chapter(path, tmp_path)
+
+
+def test_what_answers_a_prediction_is_shown_with_the_solutions_only(tmp_path: Path) -> None:
+    path = write(tmp_path, '# T\n\n```python tags=["revealing"]\nprint("42")\n```\n')
+    build_chapter(path, tmp_path)
+    blank, solved = (nbformat.read(tmp_path / folder / "03_tiny.ipynb", as_version=4) for folder in ("chapters", "solutions"))
+    assert blank.cells[1].outputs == [] and blank.cells[1].execution_count == 1
+    assert solved.cells[1].outputs[0].text == "42\n"
+    assert check_outputs(path, tmp_path) == []
 
 
 def test_check_with_run_finds_a_stale_output(course: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,7 @@ WAY = re.compile(r"\[(?P<words>[^\[\]]+)\]\((?P<stem>\d\d[a-z]?_\w+)\.ipynb(?P<p
 _FENCE = re.compile(r"(?ms)^(```|~~~).*?^\1")
 DOWNLOAD = ('<p class="notebook-link"><a href="../notebooks/{stem}.ipynb" download>Download this chapter as a notebook</a> {launch}'
             '<span>(.ipynb; it runs in the course\'s folder <code>chapters</code>)</span></p>')
-FOLD_INPUT = "hide-input"  # MyST-NB's tag
+FOLD_INPUT, FOLD_OUTPUT = "hide-input", "hide-output"  # MyST-NB's tags
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,9 @@ def stage_chapter(page: Page, root: Path, out: Path, links: CrossReferences) -> 
     """Write ``out/chapters/STEM.ipynb`` and its pictures: headings with labels, links, no panels, live pictures from the solved notebook,
     drawing code folded; the learner's notebook beside it."""
     notebook = nbformat.read(root / "chapters" / f"{page.stem}.ipynb", as_version=4)
-    live, static = live_outputs(root / "solutions" / f"{page.stem}.ipynb"), out / "static"
+    solution = root / "solutions" / f"{page.stem}.ipynb"
+    solved = {cell.id: cell.get("outputs", []) for cell in nbformat.read(solution, as_version=4).cells} if solution.exists() else {}
+    live, static = live_outputs(solution), out / "static"
     papers = papers_of([cell.source for cell in notebook.cells if cell.cell_type == "markdown"])
     position, cells = 0, []
     for cell in notebook.cells:
@@ -101,7 +103,11 @@ def stage_chapter(page: Page, root: Path, out: Path, links: CrossReferences) -> 
             source = links.link(WAY.sub(_way, cell.source), page.number, papers)
             cell.source, position = _labelled(source, page.number, position)
         else:
-            cell.outputs = [] if _personal(cell) else with_live(live.get(cell.id, cell.outputs), f"{page.stem}-{cell.id}", static)
+            tags = cell.metadata.get("tags", [])
+            stored = solved[cell.id] if "revealing" in tags else cell.outputs
+            cell.outputs = [] if _personal(cell) else with_live(live.get(cell.id, stored), f"{page.stem}-{cell.id}", static)
+            if "revealing" in tags:
+                cell.metadata["tags"] = [*tags, FOLD_OUTPUT]
             if cell.metadata.get("jupyter", {}).get("source_hidden"):
                 cell.metadata["tags"] = [*cell.metadata.get("tags", []), FOLD_INPUT]
         course = cell.metadata.get("course", {})

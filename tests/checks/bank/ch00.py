@@ -68,6 +68,32 @@ def visibility(n, rule):
     return mask
 """
 
+LABELS = """
+labels_of_boxes = {
+    "A": "source",
+    "B": "target",
+    "C": "encoder",
+    "D": "decoder",
+    "E": "last encoder layer",
+    "F": "self-attention",
+    "G": "add & norm",
+    "H": "feed-forward",
+    "I": "masked self-attention",
+    "J": "attention to the encoder",
+    "L": "values",
+}
+"""
+
+
+def swapped(*letters):
+    """The labels with the names of each pair of letters exchanged."""
+    text = LABELS
+    for one, other in letters:
+        left, right = (next(line for line in LABELS.splitlines() if f'"{letter}"' in line).split(": ")[1] for letter in (one, other))
+        text = edit(edit(text, f'"{one}": {left}', f'"{one}": {right}'), f'"{other}": {right}', f'"{other}": {left}')
+    return text
+
+
 BANK = (
     # 00.1
     Answer("00.1", "the four shapes as plain tuples", SHAPES, right=True),
@@ -513,4 +539,22 @@ def visibility(n, rule):
 def visibility(n, rule):
     return torch.tensor([[0.0 if rule(i, j) else float("-inf") for j in range(n)] for i in range(n)])
 """),
+
+    # 00.7
+    Answer("00.7", "the eleven names", LABELS, right=True),
+    Answer("00.7", "in capitals, with spaces around", LABELS.replace('"encoder"', '" Encoder "').replace('"source"', '"SOURCE"'), right=True),
+    Answer("00.7", "filled in one by one", LABELS + 'labels_of_boxes["L"] = "values"\nlabels_of_boxes = dict(sorted(labels_of_boxes.items()))\n',
+           right=True),
+    Answer("00.7", "takes the writing stack for the encoder", swapped("CD")),
+    Answer("00.7", "masks the reader", swapped("FI")),
+    Answer("00.7", "masks the reader, and calls it the decoder", swapped("CD", "FI")),
+    Answer("00.7", "lets the lowest part read the other stack", swapped("IJ")),
+    Answer("00.7", "lets the reading stack look at the encoder", swapped("FJ")),
+    Answer("00.7", "takes the grey boxes for the feed-forward part", swapped("GH")),
+    Answer("00.7", "takes the violet box for attention", swapped("FH")),
+    Answer("00.7", "answers with the question", swapped("AB")),
+    Answer("00.7", "names the whole stack, not its last layer", edit(LABELS, '"last encoder layer"', '"encoder"')),
+    Answer("00.7", "thinks that attention mixes the source", edit(LABELS, '"L": "values"', '"L": "source"')),
+    Answer("00.7", "a name that is not in the list", edit(LABELS, '"add & norm"', '"layer norm"')),
+    Answer("00.7", "one left open", edit(LABELS, '"L": "values"', '"L": None')),
 )

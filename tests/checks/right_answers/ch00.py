@@ -3,6 +3,7 @@
 import torch
 from torch import nn
 
+LABELS = dict(zip("ABCDEFGHIJL", ("source", "target", "encoder", "decoder", "last encoder layer", "self-attention", "add & norm", "feed-forward", "masked self-attention", "attention to the encoder", "values"), strict=True))
 SHAPES = {"x[0]": (5, 8), "x.mean(dim=1)": (2, 8), "layer(x)": (2, 5, 3), "x @ x.mT": (2, 5, 5)}
 
 
@@ -82,4 +83,5 @@ ANSWERS = {
     "00.2": [split_recursively, split_by_candidates],
     "00.3": [IndexLookup, GatherLookup],
     "00.6": [visibility_by_filling, visibility_by_stacking],
+    "00.7": [LABELS, {letter: name.upper() for letter, name in LABELS.items()}],
 }

@@ -1,0 +1,51 @@
+"""Exercise 00.7: the names of the boxes in the picture of the Transformer."""
+
+from __future__ import annotations
+
+from ...checks.exercise import Case, Exercise, Twin
+
+NAMES = dict(zip("ABCDEFGHIJL", (
+    "source", "target", "encoder", "decoder", "last encoder layer", "self-attention", "add & norm", "feed-forward",
+    "masked self-attention", "attention to the encoder", "values"), strict=True))
+
+
+def _with(**changes: str) -> dict[str, str]:
+    return NAMES | changes
+
+
+def _exchanged(*pairs: str) -> dict[str, str]:
+    """The right names with those of two letters exchanged, for each pair such as "CD"."""
+    names = dict(NAMES)
+    for one, other in pairs:
+        names[one], names[other] = NAMES[other], NAMES[one]
+    return names
+
+
+BOXES = Exercise(
+    id="00.7", title="Label the boxes", name="labels_of_boxes", kind="value", stars=1, minutes=5,
+    signature="labels_of_boxes: dict of 11 names", choices=tuple(NAMES.values()),
+    oracle=lambda: dict(NAMES), reference=dict(NAMES), draw=lambda seed: [Case("your eleven names", {})],
+    parts={"values": 2},
+    twins=(
+        Twin("encoder and decoder exchanged", _exchanged("CD"),
+             "Look at what goes in: one of the two reads the sentence that is there, the other also reads what has been written so far."),
+        Twin("encoder and decoder exchanged everywhere", _exchanged("CD", "FI"),
+             "The stack that reads the source is finished before anything is written. Which of the two stacks hands something to the other?"),
+        Twin("source and target exchanged", _exchanged("AB"),
+             "The source goes in, the target comes out: follow the arrows of level 1."),
+        Twin("masked and plain attention exchanged", _exchanged("FI"),
+             "A mask hides what comes later. Which of the two stacks writes, and so must not see it?"),
+        Twin("which attention reads the encoder", _exchanged("IJ"),
+             "One of the two parts gets an arrow from the other stack. The other part sees only tokens of its own stack."),
+        Twin("plain attention reads the encoder", _exchanged("FJ"),
+             "F stands in the stack that reads the source and gets nothing from the other stack. The arrow from there ends elsewhere."),
+        Twin("norm and feed-forward exchanged", _exchanged("GH"),
+             "One of these two stands behind every other part, and a residual line ends at it. That is where something is added."),
+        Twin("attention and feed-forward exchanged", _exchanged("FH"),
+             "In each layer tokens first look at each other; then each token is worked on by itself."),
+        Twin("the last layer taken for the whole stack", _with(E="encoder"),
+             "E is one box of six. The way to the decoder begins at it alone."),
+        Twin("values taken for the source", _with(L="source"),
+             "Inside attention three tensors come in. Two are multiplied with each other; L is the one that is mixed with the weights."),
+    ),
+)
