@@ -5,7 +5,7 @@ from .control import Control
 CONTROLS = [
     Control("Eight pre-norm blocks learn at the large rate where post-norm does not.",
             "post-norm for both", 'assert runs["pre", 8, 0.02].max() < 2.6',
-            'for name, step in (("post", post), ("pre", pre)):', 'for name, step in (("post", post), ("pre", post)):'),
+            'runs[name, depth, lr] = held_out(step, lr, depth)', 'runs[name, depth, lr] = held_out(post, lr, depth)'),
     Control("At a smaller rate post-norm learns as well as pre-norm.",
             "four times that rate", 'assert (trained["post", 0.005] - trained["pre", 0.005]).abs().max() < 0.08',
             "trained[name, lr] = held_out(step, lr)", "trained[name, lr] = held_out(step, 4 * lr)"),

@@ -188,7 +188,7 @@ def _draw_jacobian(seed: int) -> list[Case]:
 
 
 JACOBIAN = Exercise(
-    id="03.4", title="The gradient that dies", name="softmax_jacobian", kind="function", stars=2, minutes=10,
+    id="03.4", title="How a softmax reacts", name="softmax_jacobian", kind="function", stars=2, minutes=10,
     signature="softmax_jacobian(p) -> (n, n)", oracle=_jacobian_oracle, reference=_jacobian, parts={"values": 3},
     draw=_draw_jacobian,
     fixed=lambda: [Case("two equal weights", {"p": torch.tensor([0.5, 0.5])}, shape="(weight, score)"),
