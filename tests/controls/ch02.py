@@ -46,7 +46,7 @@ CONTROLS = [
             "        old = model.encoder.forward\n"
             "        def deaf(x):\n"
             "            states, last = old(x)\n"
-            "            return states, torch.stack([last[0], 0 * last[1]])\n"
+            "            return states, torch.stack([last[0], last[1] * (model.kind != 'attention')])\n"
             "        model.encoder.forward = deaf\n"
             "        states = model.states(source, target)[0]\n"
             "        model.encoder.forward = old"),
