@@ -24,7 +24,7 @@ def as_points(points: Tensor, name: str = "points") -> Tensor:
 
 
 def squared_distances(query: Tensor, keys: Tensor) -> Tensor:
-    """Squared Euclidean distances, ``(m, d)`` and ``(n, d)`` -> ``(m, n)``."""
+    """Squared Euclidean distances, ``(n, d)`` and ``(m, d)`` -> ``(n, m)``."""
     query, keys = as_points(query, "query"), as_points(keys, "keys")
     if query.shape[1] != keys.shape[1]:
         raise ValueError(f"query has {query.shape[1]} features but keys have {keys.shape[1]}")
@@ -46,7 +46,7 @@ def without_self(scores: Tensor) -> Tensor:
 
 
 def gaussian_scores(query: Tensor, keys: Tensor, bandwidth: float, exclude_self: bool = False) -> Tensor:
-    """``-distance² / (2 bandwidth²)``, ``(m, n)``, each row shifted so that its largest entry is 0 (nothing overflows)."""
+    """``-distance² / (2 bandwidth²)``, ``(n, m)``, each row shifted so that its largest entry is 0 (nothing overflows)."""
     if not 0 < bandwidth < float("inf"):
         raise ValueError(f"bandwidth must be positive and finite, got {bandwidth}")
     scores = -squared_distances(query.double(), keys.double())  # float32 overflows beyond 1e19
@@ -56,7 +56,7 @@ def gaussian_scores(query: Tensor, keys: Tensor, bandwidth: float, exclude_self:
 
 
 def gaussian_weights(query: Tensor, keys: Tensor, bandwidth: float) -> Tensor:
-    """Nadaraya-Watson weights of a Gaussian kernel, ``(m, n)``, each row summing to 1.
+    """Nadaraya-Watson weights of a Gaussian kernel, ``(n, m)``, each row summing to 1.
 
     Written as the softmax of ``-distance² / (2 bandwidth²)``, which stays finite for a query far from every key.
     Raises ValueError for ``bandwidth <= 0``. Source: Nadaraya 1964, Watson 1964.
@@ -65,7 +65,7 @@ def gaussian_weights(query: Tensor, keys: Tensor, bandwidth: float) -> Tensor:
 
 
 def nadaraya_watson(query: Tensor, keys: Tensor, values: Tensor, bandwidth: float) -> Tensor:
-    """Weighted mean of ``values``, ``(n,)`` or ``(n, d_v)``, at every query: ``(m,)`` or ``(m, d_v)``."""
+    """Weighted mean of ``values``, ``(m,)`` or ``(m, d_v)``, at every query: ``(n,)`` or ``(n, d_v)``."""
     check_values(keys, values)
     return gaussian_weights(query, keys, bandwidth) @ values
 
@@ -76,7 +76,7 @@ def effective_number(weights: Tensor) -> Tensor:
 
 
 def leave_one_out(keys: Tensor, values: Tensor, bandwidth: float) -> Tensor:
-    """Prediction at every key from all the *other* points, ``(n,)``; raises ValueError for fewer than two points."""
+    """Prediction at every key from all the *other* points, ``(m,)``; raises ValueError for fewer than two points."""
     check_values(keys, values)
     weights = torch.softmax(gaussian_scores(keys, keys, bandwidth, exclude_self=True), dim=-1)
     return weights.to(values.dtype) @ values
@@ -85,7 +85,7 @@ def leave_one_out(keys: Tensor, values: Tensor, bandwidth: float) -> Tensor:
 class LearnedKernel(nn.Module):
     """Attention pooling with one learned inverse width per feature: ``score = -½ ‖w ∘ (q - k)‖²``.
 
-    ``w`` has shape ``(d,)``; ``forward(query, keys, values)`` maps ``(m, d), (n, d), (n,)`` to ``(m,)``. With
+    ``w`` has shape ``(d,)``; ``forward(query, keys, values)`` maps ``(n, d), (m, d), (m,)`` to ``(n,)``. With
     ``exclude_self=True`` query i does not see key i (training on the keys themselves would otherwise learn to copy).
     """
 
@@ -96,7 +96,7 @@ class LearnedKernel(nn.Module):
         self.w = nn.Parameter(torch.full((num_features,), 1.0 / width))
 
     def weights(self, query: Tensor, keys: Tensor, exclude_self: bool = False) -> Tensor:
-        """Attention weights ``(m, n)``."""
+        """Attention weights ``(n, m)``."""
         width = self.w.shape[0]
         query, keys = as_points(query, "query"), as_points(keys, "keys")
         if query.shape[1] != width or keys.shape[1] != width:
@@ -105,6 +105,6 @@ class LearnedKernel(nn.Module):
         return torch.softmax(without_self(scores) if exclude_self else scores, dim=-1)
 
     def forward(self, query: Tensor, keys: Tensor, values: Tensor, exclude_self: bool = False) -> Tensor:
-        """Predictions ``(m,)``."""
+        """Predictions ``(n,)``."""
         check_values(keys, values)
         return self.weights(query, keys, exclude_self) @ values

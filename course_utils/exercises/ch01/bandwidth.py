@@ -130,7 +130,7 @@ def _draw_dictionary(seed: int) -> list[Case]:
 
 DICTIONARY = Exercise(
     id="01.4", title="Find the bug: the soft dictionary", name="soft_lookup", kind="function", stars=2, minutes=8,
-    signature="soft_lookup(query, keys, values, temperature) -> (m, d_v)",
+    signature="soft_lookup(query, keys, values, temperature) -> (n, d_v)",
     oracle=_dictionary_loop, reference=_dictionary, draw=_draw_dictionary, parts={"values": 2, "cold": 1},
     twins=(
         Twin("still the handed-out bug", partial(_dictionary, how="times"),

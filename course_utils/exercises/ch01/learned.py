@@ -111,7 +111,7 @@ def _fixed_learned() -> list[Case]:
 
 LEARNED = Exercise(
     id="01.6", title="A kernel that learns its width", name="LearnedKernel", kind="module", stars=3, minutes=15,
-    signature="LearnedKernel(num_features)(query, keys, values, exclude_self=False) -> (m,)",
+    signature="LearnedKernel(num_features)(query, keys, values, exclude_self=False) -> (n,)",
     oracle=_kernel_oracle, reference=_learned("right"), draw=_draw_learned, fixed=_fixed_learned,
     parts={"values": 3, "exclude_self": 2},
     forbidden=("course_utils.models.kernels.LearnedKernel.forward", "course_utils.models.kernels.LearnedKernel.weights"),
@@ -190,7 +190,7 @@ def _fixed_dot() -> list[Case]:
 
 DOT = Exercise(
     id="01.7", title="Distances without distances", name="dot_product_scores", kind="function", stars=2, minutes=10,
-    signature="dot_product_scores(query, keys) -> (m, n)",
+    signature="dot_product_scores(query, keys) -> (n, m)",
     oracle=_gaussian_scores, reference=_dot, draw=_draw_dot, fixed=_fixed_dot, parts={"values": 3},
     raw=lambda s: torch.softmax(s.float(), -1), compared="compared after a softmax over the keys",
     forbidden=("torch.cdist", "torch.nn.functional.pairwise_distance", "torch.dist"), rtol=1e-3, atol=1e-4,

@@ -71,7 +71,7 @@ def _fixed_weights() -> list[Case]:
 
 WEIGHTS = Exercise(
     id="01.1", title="Gaussian weights", name="gaussian_weights", kind="function", stars=1, minutes=8,
-    signature="gaussian_weights(query, keys, bandwidth) -> (m, n)",
+    signature="gaussian_weights(query, keys, bandwidth) -> (n, m)",
     oracle=_loop_weights, reference=kernels.gaussian_weights, draw=_draw_weights, fixed=_fixed_weights,
     parts={"values": 2, "far queries": 1, "bad input": 1}, forbidden=("course_utils.models.kernels.gaussian_weights",),
     twins=(
@@ -186,7 +186,7 @@ def _fixed_prediction() -> list[Case]:
 
 PREDICTION = Exercise(
     id="01.2", title="Attention pooling", name="nadaraya_watson", kind="function", stars=1, minutes=8,
-    signature="nadaraya_watson(query, keys, values, bandwidth) -> (m,)",
+    signature="nadaraya_watson(query, keys, values, bandwidth) -> (n,)",
     oracle=lambda query, keys, values, bandwidth: _loop_weights(query, keys, bandwidth) @ values,
     reference=kernels.nadaraya_watson, draw=_draw_prediction, fixed=_fixed_prediction,
     parts={"values": 2, "bad input": 1}, forbidden=("course_utils.models.kernels.nadaraya_watson",),
