@@ -44,16 +44,18 @@ def added(words: Sequence[str], word_vectors: object, position_vectors: object) 
 
 def concatenated() -> Figure:
     """Two ways to one vector: concatenate and multiply by W stacked on U, or multiply by W and by U and add."""
-    fig, ax = sheet(13.4, 4.2, (7.4, 2.4))
-    for y, text, colour in ((3.5, "word x", BLUE), (0.7, "position p", ORANGE)):
-        box(ax, 6.7, y, text, colour, 1.9)
-    box(ax, 3.9, 2.1, "side by side\n(x, p)", GREY, 1.9, 0.95)
-    box(ax, 1.2, 2.1, "× (W, U)\nstacked", GREY, 1.7, 0.95)
-    box(ax, 9.5, 3.5, "x W", BLUE, 1.5)
-    box(ax, 9.5, 0.7, "p U", ORANGE, 1.5)
-    box(ax, 12.0, 2.1, "x W + p U", GREEN, 1.9)
-    for start, end in (((5.75, 3.4), (4.5, 2.6)), ((5.75, 0.8), (4.5, 1.6)), ((2.95, 2.1), (2.05, 2.1)), ((7.65, 3.5), (8.75, 3.5)),
-                       ((7.65, 0.7), (8.75, 0.7)), ((10.25, 3.4), (11.7, 2.45)), ((10.25, 0.8), (11.7, 1.75))):
+    fig, ax = sheet(13.4, 5.6, (7.4, 3.0))
+    for y in (5.0, 1.9):
+        box(ax, 1.3, y, "word x", BLUE, 1.9)
+        box(ax, 1.3, y - 1.3, "position p", ORANGE, 1.9)
+    box(ax, 4.6, 4.35, "side by side\n(x, p)", GREY, 2.0, 0.95)
+    box(ax, 7.9, 4.35, "× (W, U)\nstacked", GREY, 1.8, 0.95)
+    box(ax, 4.6, 1.9, "x W", BLUE, 1.5)
+    box(ax, 4.6, 0.6, "p U", ORANGE, 1.5)
+    box(ax, 7.9, 1.25, "add", GREY, 1.3)
+    box(ax, 11.7, 2.8, "x W + p U", GREEN, 2.1)
+    for start, end in (((2.3, 4.95), (3.55, 4.55)), ((2.3, 3.75), (3.55, 4.15)), ((5.65, 4.35), (6.95, 4.35)), ((8.85, 4.2), (10.75, 3.1)),
+                       ((2.3, 1.9), (3.8, 1.9)), ((2.3, 0.6), (3.8, 0.6)), ((5.4, 1.85), (7.2, 1.35)), ((5.4, 0.65), (7.2, 1.15)),
+                       ((8.6, 1.35), (10.75, 2.5))):
         arrow(ax, start, end)
-    ax.text(1.2, 1.3, "gives x W + p U", ha="center", va="center", fontsize=9, color=ink(GREEN))
     return fig
