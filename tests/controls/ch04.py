@@ -66,4 +66,7 @@ CONTROLS = [
             "rows that do not repeat", "assert min(final[\"two layers\"]) > 0.95",
             "return fresh.gather(1, place % period), (place >= period)[:, :-1]",
             "return fresh[:, :n], (place >= period)[:, :-1]"),
+    Control("A narrow head misses what differs in other directions.",
+            "every head as wide as the tokens", 'assert max(partners["width 2"]) < 0.3',
+            "nn.Parameter(torch.randn(d, width, generator=g)", "nn.Parameter(torch.randn(d, d, generator=g)"),
 ]

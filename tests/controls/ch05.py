@@ -58,4 +58,7 @@ CONTROLS = [
     Control("A larger base repairs the end of long sequences.",
             "the base as it was", "assert (slower[3:] > before[3:] + 0.1).all()",
             '"base 25,198": (1.0, 1e4 * 2 ** (8 / 6))', '"base 25,198": (1.0, 1e4)'),
+    Control("Vectors at the values say where a token comes from.",
+            "no such vectors", 'assert spread["keys only"] < 1e-6 and spread["and values"] > 0.1',
+            '("and values", a_v))', '("and values", none))'),
 ]
