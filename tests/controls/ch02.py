@@ -68,4 +68,7 @@ CONTROLS = [
     Control("An encoder's state depends on the sentence.",
             "the static vector in its place", "assert right[test].float().mean() > 0.95",
             "return static[:, 3], self.encoder(static)[0][:, 3]", "return static[:, 3], static[:, 3]"),
+    Control("Where the words have another order than the digits, the weights jump.",
+            "words in the order of the digits", "assert min(jumps for _, jumps in german) > 0.9",
+            "words = [bare(spelled(n, language)) for n in numbers]", 'words = [bare(spelled(n, "en")) for n in numbers]'),
 ]
