@@ -35,7 +35,8 @@ CONTROLS = [
     Control("A state of the decoder holds the symbols that are still to come.",
             "asked about another sequence's symbols", 'assert ahead["fixed"].min() > 0.3',
             "    for t in range(length):\n        fitted",
-            "    fit_on, target = fit_on.roll(1, 0), torch.cat([target[:2000], target[2000:].roll(1, 0)])\n    for t in range(length):\n        fitted"),
+            "    fit_on, target = fit_on.roll(1, 0), torch.cat([target[:2000], target[2000:].roll(1, 0)])\n"
+            "    for t in range(length):\n        fitted"),
     Control("From step 2 on the decoder with attention carries less of the future, because it looks things up.",
             "a decoder that gets one vector in its place", 'assert (ahead["fixed"] - ahead["attention"])[2:].min() > 0.08',
             'known = {kind: read_out(models[kind]) for kind in ("fixed", "attention")}',
