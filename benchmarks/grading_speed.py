@@ -179,13 +179,15 @@ def main() -> int:
         large, many = peak_of_class({name: released}, options.classes[1], folder / "large")
     steady = (many - few) / (options.classes[1] - options.classes[0])
     ratio, growth = theirs / cold, large / small
-    print(f"{name}, {n} submissions, seconds per submission: nbgrader {theirs:.2f} ({beside} of them), ours {cold:.2f} with its start, {steady:.2f} without")
+    print(f"{name}, {n} submissions, seconds per submission: nbgrader {theirs:.2f} ({beside} of them), "
+          f"ours {cold:.2f} with its start, {steady:.2f} without")
     print(f"ratio {ratio:.1f} with the start, {theirs / steady:.1f} without (wanted: {WANTED:g})")
     print(f"classes of {options.classes[0]} and {options.classes[1]} with their start: {few:.1f} s and {many:.1f} s")
     print(f"peak memory of the graders: {small:.0f} MB for {options.classes[0]} notebooks, {large:.0f} MB for {options.classes[1]}: "
           f"ratio {growth:.2f} (wanted: at most {FLAT:g})")
     write("grading_speed", {
-        "nbgrader": version("nbgrader"), "chapter": name, "submissions": n, "of_them_by_nbgrader": beside, "nbgrader_seconds_per_submission": round(theirs, 3),
+        "nbgrader": version("nbgrader"), "chapter": name, "submissions": n, "of_them_by_nbgrader": beside,
+        "nbgrader_seconds_per_submission": round(theirs, 3),
         "seconds_per_submission_with_start": round(cold, 3),
         "before_and_after_nbgrader": [round(ours, 3), round(again, 3)], "seconds_per_submission_steady": round(steady, 3),
         "ratio_with_start": round(ratio, 2), "ratio_steady": round(theirs / steady, 2), "classes": options.classes,

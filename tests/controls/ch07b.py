@@ -26,7 +26,7 @@ CONTROLS = [
             "norm(alpha * x + branch(x))", "norm(x + branch(x))"),
     Control("QK-norm lowers the loss in every pair.",
             "no QK-norm", 'assert sum(lower) >= 5',
-            "                                                 qk_norm=True)", "                                                 qk_norm=False)"),
+            "    qk_norm=True)", "    qk_norm=False)"),
     Control("In the sandwich and the output form a branch adds variance 1.",
             "no norm behind the branch", 'assert all(90 < at_end[place][0] < 170 for place in ("sandwich", "output"))',
             "sublayer(x, branch, norm, norm, place)", 'sublayer(x, branch, norm, lambda t: t, place)'),

@@ -542,8 +542,10 @@ def visibility(n, rule):
 
     # 00.7
     Answer("00.7", "the eleven names", LABELS, right=True),
-    Answer("00.7", "in capitals, with spaces around", LABELS.replace('"encoder"', '" Encoder "').replace('"source"', '"SOURCE"'), right=True),
-    Answer("00.7", "filled in one by one", LABELS + 'labels_of_boxes["L"] = "values"\nlabels_of_boxes = dict(sorted(labels_of_boxes.items()))\n',
+    Answer("00.7", "in capitals, with spaces around",
+           LABELS.replace('"encoder"', '" Encoder "').replace('"source"', '"SOURCE"'), right=True),
+    Answer("00.7", "filled in one by one",
+           LABELS + 'labels_of_boxes["L"] = "values"\nlabels_of_boxes = dict(sorted(labels_of_boxes.items()))\n',
            right=True),
     Answer("00.7", "takes the writing stack for the encoder", swapped("CD")),
     Answer("00.7", "masks the reader", swapped("FI")),

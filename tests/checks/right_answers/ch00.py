@@ -3,7 +3,9 @@
 import torch
 from torch import nn
 
-LABELS = dict(zip("ABCDEFGHIJL", ("source", "target", "encoder", "decoder", "last encoder layer", "self-attention", "add & norm", "feed-forward", "masked self-attention", "attention to the encoder", "values"), strict=True))
+LABELS = dict(zip("ABCDEFGHIJL", (
+    "source", "target", "encoder", "decoder", "last encoder layer", "self-attention",
+    "add & norm", "feed-forward", "masked self-attention", "attention to the encoder", "values"), strict=True))
 SHAPES = {"x[0]": (5, 8), "x.mean(dim=1)": (2, 8), "layer(x)": (2, 5, 3), "x @ x.mT": (2, 5, 5)}
 
 
