@@ -132,7 +132,8 @@ class Work:
         if made_from != version:
             base = self._base(path.stem, made_from)
             merged, what = merge(mine, base, _blank(new, pristine), day)
-            if taken_over := mine["metadata"].get("course", {}).get("taken"):
+            taken_over = mine["metadata"].get("course", {}).get("taken")
+            if taken_over:
                 merged["metadata"].setdefault("course", {})["taken"] = taken_over
             told.append(_news(path.stem, what))
         else:

@@ -28,7 +28,7 @@ CONTROLS = [
             "every source position with the same weight", 'assert at12["attention"] > max(', before=UNIFORM),
     Control("The fixed decoder lacks practice, not only room.",
             "no further training", "assert told[3] > told[0] + 0.03",
-            "train(patient, steps=900)", "train(patient, steps=1)"),
+            "train(patient, steps=450)", "train(patient, steps=1)"),
     Control("Writing freely is harder than being told the symbol before.",
             "told the symbol before", "assert all(free[i] < told[i] - 0.05",
             "scores = model(source, written)     # (batch, step, symbol)", "scores = model(source, source.flip(1))"),

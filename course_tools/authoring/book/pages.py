@@ -104,7 +104,7 @@ def stage_chapter(page: Page, root: Path, out: Path, links: CrossReferences) -> 
             cell.source, position = _labelled(source, page.number, position)
         else:
             tags = cell.metadata.get("tags", [])
-            stored = solved[cell.id] if "revealing" in tags else cell.outputs
+            stored = solved.get(cell.id, cell.outputs) if "revealing" in tags else cell.outputs
             cell.outputs = [] if _personal(cell) else with_live(live.get(cell.id, stored), f"{page.stem}-{cell.id}", static)
             if "revealing" in tags:
                 cell.metadata["tags"] = [*tags, FOLD_OUTPUT]

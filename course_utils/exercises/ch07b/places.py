@@ -27,7 +27,7 @@ def _oracle(x: Tensor, branch: Norm, norm_in: Norm, norm_out: Norm, place: str) 
 def _sublayer(x: Tensor, branch: Norm, norm_in: Norm, norm_out: Norm, place: str, how: str = "right") -> Tensor:
     faults = set(how.split("+"))
     if place not in PLACES:
-        raise ValueError(f"place={place!r} is none of {', '.join(PLACES)}")
+        raise ValueError(f"place={place!r} is unknown")
     if how == "names swapped":
         place = {"post": "pre", "pre": "post"}.get(place, place)
     if how == "sandwich and output swapped":
@@ -39,7 +39,8 @@ def _sublayer(x: Tensor, branch: Norm, norm_in: Norm, norm_out: Norm, place: str
     inside = place in ("pre", "sandwich") or (place == "output" and "output reads" in faults) or how == "post reads" and place == "post"
     read = norm_in(x) if inside else x
     said = branch(read)
-    behind = place in ("sandwich", "output") and how != f"{place} bare" or "always" in faults
+    bare = place == "sandwich" and how == "sandwich bare" or place == "output" and how == "output bare"
+    behind = place in ("sandwich", "output") and not bare or "always" in faults
     if how == "added before" and place in ("sandwich", "output"):
         return norm_out(x + said)
     if behind:
