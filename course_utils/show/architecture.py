@@ -136,7 +136,7 @@ def fine_tuning() -> Figure:
 
     Source: Devlin et al. 2018, figures 1 and 4.
     """
-    fig, ax = sheet(20, 6.4, (10.0, 3.3))
+    fig, ax = sheet(21.4, 6.2, (12.6, 3.7))
     rows = (("pre-training", "[CLS] so *she* works in the [MASK] . [SEP]", "over all words", "bakery"),
             ("opinions", "*[CLS] the soup was superb . [SEP]", "linear, 2 scores", "good"),
             ("pairs", "*[CLS] leo is a baker . [SEP] he owns a dog . [SEP]", "linear, 3 scores", "neutral"),
@@ -147,19 +147,17 @@ def fine_tuning() -> Figure:
         x = 2.1
         for token in tokens.replace("*she*", "she").split():
             word, read = token.lstrip("*"), token[0] == "*" or token == "[MASK]"
-            width = 0.24 + 0.115 * len(word)
+            width = 0.28 + 0.135 * len(word)
             box(ax, x + width / 2, y, word, (RED if task == "pre-training" else ORANGE) if read else GREY, width, 0.56)
-            ax.texts[-1].set_fontsize(6.4)
             x += width + 0.05
-        box(ax, 15.1, y, head, RED if task == "pre-training" else ORANGE, 3.1, 0.6)
-        ax.texts[-1].set_fontsize(7.5)
-        ax.text(17.05, y, output, va="center", fontsize=8)
-        for start, end in ((10.75, 11.15), (13.15, 13.5), (16.7, 17.0)):
+        box(ax, 16.3, y, head, RED if task == "pre-training" else ORANGE, 3.3, 0.6)
+        ax.text(18.4, y, output, va="center", fontsize=9)
+        for start, end in ((11.95, 12.3), (14.25, 14.6), (18.0, 18.35)):
             arrow(ax, (start, y), (end, y))
-    box(ax, 12.15, 5.2, "body", BLUE, 1.9, 0.66)
-    box(ax, 12.15, 2.1, "the same\nbody,\ntrained on", BLUE, 1.9, 3.6)
-    arrow(ax, (12.15, 4.83), (12.15, 3.98), BLUE, 2.5)
-    ax.text(12.35, 4.4, "the weights are copied", va="center", fontsize=8.5, color=ink(BLUE))
-    for x, name in ((6, "input"), (12.15, "body"), (15.1, "on top"), (18.1, "what it says")):
+    box(ax, 13.25, 5.2, "body", BLUE, 1.9, 0.66)
+    box(ax, 13.25, 2.1, "the same\nbody,\ntrained on", BLUE, 1.9, 3.6)
+    arrow(ax, (13.25, 4.83), (13.25, 3.98), BLUE, 2.5)
+    ax.text(13.45, 4.4, "the weights are copied", va="center", fontsize=9, color=ink(BLUE))
+    for x, name in ((6, "input"), (13.25, "body"), (16.3, "on top"), (19.6, "what it says")):
         ax.text(x, 5.95, name, ha="center", va="center", fontsize=9, color=ink(GREY))
     return fig
