@@ -1,6 +1,6 @@
 """Chapter 10 fine-tunes small BERTs: padded batches, and a short loop whose rate goes up and down in a line.
 
-Stored results: ``python benchmarks/finetuning.py``.
+Stored results: ``python benchmarks/gazette.py``.
 """
 
 from __future__ import annotations

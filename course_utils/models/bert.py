@@ -34,6 +34,7 @@ class BertConfig:
     activation: str = "gelu"
     pooler: bool = True
     init_std: float = 0.02  # right for 768 features; a narrow model learns faster from larger first weights
+    norm_place: str = "post"  # BERT's; "pre" trains at larger rates (chapter 07b)
 
     def __post_init__(self) -> None:
         if min(self.vocab_size, self.max_len, self.num_segments) < 1:
@@ -41,9 +42,10 @@ class BertConfig:
         self.body()  # finds impossible sizes
 
     def body(self) -> TransformerConfig:
-        """The stack inside: post-norm blocks."""
+        """The stack inside."""
         return TransformerConfig(d_model=self.d_model, num_heads=self.num_heads, d_ff=self.d_ff, num_layers=self.num_layers,
-                                 dropout=self.dropout, activation=self.activation, norm_eps=self.norm_eps, drop_hidden=False)
+                                 dropout=self.dropout, activation=self.activation, norm_eps=self.norm_eps, drop_hidden=False,
+                                 norm_place=self.norm_place)
 
 
 BASE, LARGE = BertConfig(), BertConfig(d_model=1024, num_heads=16, d_ff=4096, num_layers=24)

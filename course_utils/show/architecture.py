@@ -132,23 +132,32 @@ def timeline(models: dict[str, tuple[float, str]]) -> Figure:
 
 
 def fine_tuning() -> Figure:
-    """BERT's two lives: one body is pre-trained, and a copy of it goes into every task. Source: Devlin et al. 2018, figures 1 and 4."""
-    fig, ax = sheet(17.6, 5.4, (8.6, 2.75))
-    rows = (("pre-training", "[CLS] A with [MASK] [SEP] B [SEP]", "two heads", "hidden words; next or not", RED),
-            ("1 or 2 texts", "[CLS] A [SEP] B [SEP]", "linear layer on [CLS]", "one label", ORANGE),
-            ("names", "[CLS] A [SEP]", "linear layer on each token", "B-PER I-PER O B-LOC", ORANGE),
-            ("answers", "[CLS] question [SEP] passage [SEP]", "two vectors, S and E", "start and end", ORANGE))
-    for (task, given, head, output, colour), y in zip(rows, (4.3, 2.5, 1.5, 0.5), strict=True):
-        ax.text(0, y, task, va="center", fontsize=9.5, weight="bold")
-        box(ax, 4.75, y, given, GREY, 4.7, 0.66)
-        box(ax, 11.6, y, head, colour, 3.5, 0.66)
-        ax.text(13.75, y, output, va="center", fontsize=9)
-        for start, end in ((7.12, 7.42), (9.4, 9.8), (13.4, 13.7)):
+    """BERT's two lives: one body is pre-trained, and a copy of it goes into every task; orange: the tokens that a task's layer reads.
+
+    Source: Devlin et al. 2018, figures 1 and 4.
+    """
+    fig, ax = sheet(21.4, 6.2, (12.6, 3.7))
+    rows = (("pre-training", "[CLS] so *she* works in the [MASK] . [SEP]", "over all words", "bakery"),
+            ("opinions", "*[CLS] the soup was superb . [SEP]", "linear, 2 scores", "good"),
+            ("pairs", "*[CLS] leo is a baker . [SEP] he owns a dog . [SEP]", "linear, 3 scores", "neutral"),
+            ("names", "[CLS] *florence *lives *in *york *. [SEP]", "linear, 7 scores each", "PERSON O O TOWN"),
+            ("answers", "[CLS] what does leo own ? [SEP] *leo *has *a *cob *. [SEP]", "linear, 2 scores each", "from cob to cob"))
+    for (task, tokens, head, output), y in zip(rows, (5.2, 3.6, 2.6, 1.6, 0.6), strict=True):
+        ax.text(0, y, task, va="center", fontsize=9, weight="bold")
+        x = 2.1
+        for token in tokens.replace("*she*", "she").split():
+            word, read = token.lstrip("*"), token[0] == "*" or token == "[MASK]"
+            width = 0.28 + 0.135 * len(word)
+            box(ax, x + width / 2, y, word, (RED if task == "pre-training" else ORANGE) if read else GREY, width, 0.56)
+            x += width + 0.05
+        box(ax, 16.3, y, head, RED if task == "pre-training" else ORANGE, 3.3, 0.6)
+        ax.text(18.4, y, output, va="center", fontsize=9)
+        for start, end in ((11.95, 12.3), (14.25, 14.6), (18.0, 18.35)):
             arrow(ax, (start, y), (end, y))
-    box(ax, 8.4, 4.3, "12 blocks", BLUE, 1.9, 0.66)
-    box(ax, 8.4, 1.5, "the same\n12 blocks,\ntrained on", BLUE, 1.9, 2.66)
-    arrow(ax, (8.4, 3.93), (8.4, 2.88), BLUE, 2.5)
-    ax.text(8.6, 3.4, "the weights are copied", va="center", fontsize=9, color=ink(BLUE))
-    for x, name in ((4.75, "input, with segments and positions"), (8.4, "body"), (11.6, "on top: new for each task")):
-        ax.text(x, 5.05, name, ha="center", va="center", fontsize=9, color=ink(GREY))
+    box(ax, 13.25, 5.2, "body", BLUE, 1.9, 0.66)
+    box(ax, 13.25, 2.1, "the same\nbody,\ntrained on", BLUE, 1.9, 3.6)
+    arrow(ax, (13.25, 4.83), (13.25, 3.98), BLUE, 2.5)
+    ax.text(13.45, 4.4, "the weights are copied", va="center", fontsize=9, color=ink(BLUE))
+    for x, name in ((6, "input"), (13.25, "body"), (16.3, "on top"), (19.6, "what it says")):
+        ax.text(x, 5.95, name, ha="center", va="center", fontsize=9, color=ink(GREY))
     return fig

@@ -147,6 +147,34 @@ def windows_unfold(passage, room, stride, answer):
     return rows, starts, spans
 
 
+class LowRankEinsum(nn.Module):
+    def __init__(self, d_out, d_in, rank, alpha):
+        super().__init__()
+        if rank < 1 or rank > d_out or rank > d_in:
+            raise ValueError(f"no matrix of {d_out} rows and {d_in} columns has a change of rank {rank}")
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+        self.down = nn.Parameter(torch.empty(rank, d_in).uniform_(-0.1, 0.1))
+        self.alpha = alpha
+
+    def forward(self, weight):
+        return weight + torch.einsum("or,ri->oi", self.up, self.down) * (self.alpha / self.up.shape[1])
+
+
+class LowRankLoop(nn.Module):
+    def __init__(self, d_out, d_in, rank, alpha):
+        super().__init__()
+        if rank not in range(1, min(d_out, d_in) + 1):
+            raise ValueError(f"rank {rank}")
+        self.down = nn.Parameter(nn.Linear(d_in, rank, bias=False).weight.detach().clone())
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+        self.rank, self.alpha = rank, alpha
+
+    def forward(self, weight):
+        for k in range(self.rank):
+            weight = weight + self.alpha * self.up[:, k, None] * self.down[k] / self.rank
+        return weight
+
+
 ANSWERS = {
     "10.1": [HEADS, {key: float(value) for key, value in HEADS.items()}],
     "10.2": [Sequential, Functional],
@@ -155,4 +183,5 @@ ANSWERS = {
     "10.5": [scores_regex, scores_counts],
     "10.6": [span_loop, span_triangle],
     "10.7": [windows_loop, windows_unfold],
+    "10.8": [LowRankEinsum, LowRankLoop],
 }

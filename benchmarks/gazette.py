@@ -1,0 +1,145 @@
+"""What pre-training on the town gazette gives: gaps against tables of neighbours, and four heads from three beginnings.
+
+    python benchmarks/gazette.py [--only pretraining heads …] [--seeds 0 1 2]      writes results/gazette.json
+
+``pretraining`` trains a body for each seed (five minutes each on one core) and measures its gaps and its heads from 200 labels.
+``controls`` does so for text without links and for documents whose words are shuffled. The rest uses the committed body.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import time
+from pathlib import Path
+
+import torch
+from report import HERE, write
+
+from course_utils.experiments.ch10_heads import fine_tune, grade, head_for, tensors
+from course_utils.models.bert import freeze
+from course_utils.models.lora import add_low_rank
+from course_utils.text import gazette
+from course_utils.text.gazette_tasks import examples
+from course_utils.training.gazette_bert import Neighbours, gazette_body, gazette_model, new_model, pretrain, score, test_gaps
+
+TASKS = ("opinions", "names", "answers", "pairs")
+DOCUMENTS, STEPS = 20_000, 8_000
+
+
+def head(task, body, count, seed, **settings):
+    train, test = (tensors(task, items) for items in examples(task, count, seed))
+    started = time.process_time()
+    model = fine_tune(task, body, train, seed, **settings)
+    seconds = time.process_time() - started
+    return {"right": grade(task, model, test), "seconds": round(seconds, 1)}
+
+
+def tables(seed):
+    """The tables of neighbours; they have no seed."""
+    documents, batch, found = gazette.documents(DOCUMENTS), test_gaps(), {}
+    for left, right in ((0, 0), (1, 0), (1, 1), (2, 2)):
+        neighbours = Neighbours(documents, left, right)
+        found[f"{left}+{right}"] = {"gaps stay gaps": neighbours.accuracy(batch), "true neighbours": neighbours.accuracy(batch, True)}
+    return found
+
+
+def _measured(documents, batch, seed, model=None):
+    started = time.process_time()
+    model = model or pretrain(documents, STEPS, seed)[0]
+    seconds, found = time.process_time() - started, score(model, batch)
+    state = {name: value.half().float() for name, value in model.state_dict().items()}  # as it would be stored
+    heads = {}
+    for task in TASKS:
+        copy = new_model(seed)
+        copy.load_state_dict(state)
+        heads[task] = head(task, copy.bert, 200, seed)
+    return {"accuracy": found.accuracy, "nats": found.loss, "seconds": round(seconds), "heads": heads}
+
+
+def pretraining(seed):
+    """Seed 0 is the committed body (its seconds are those of loading it)."""
+    return _measured(gazette.documents(DOCUMENTS), test_gaps(), seed, gazette_model()[0] if seed == 0 else None)
+
+
+def controls(seed):
+    """The same for text without questions and links, and for documents whose words are shuffled: each graded on gaps of its own kind."""
+    def shuffled(documents):
+        draw, found = random.Random(0), []
+        for document in documents:
+            words = [word for sentence in document for word in sentence]
+            draw.shuffle(words)
+            found.append([words[: len(words) // 2], words[len(words) // 2 :]])
+        return found
+
+    return {"no links": _measured(gazette.documents(DOCUMENTS, linked=False), test_gaps(gazette.held_out(linked=False)), seed),
+            "shuffled": _measured(shuffled(gazette.documents(DOCUMENTS)), test_gaps(shuffled(gazette.held_out())), seed)}
+
+
+def beginnings(seed):
+    frozen = gazette_body()[0]
+    frozen.requires_grad_(False)
+    return {"random": new_model(seed + 100).bert, "pre-trained": gazette_body()[0], "frozen": frozen}
+
+
+def heads(seed):
+    return {task: {str(count): {name: head(task, body, count, seed, lr=1e-2 if name == "frozen" else 1e-3)
+                                for name, body in beginnings(seed).items()} for count in (50, 200, 1_000)} for task in TASKS}
+
+
+def longer(seed):
+    """The random body with four times the steps, from 200 labels."""
+    return {task: head(task, new_model(seed + 100).bert, 200, seed, steps=4 * (300 if task == "pairs" else 200)) for task in TASKS}
+
+
+def frozen_blocks(seed):
+    found = {}
+    for task in ("opinions", "answers"):
+        found[task] = {}
+        for blocks in range(4):
+            body = gazette_body()[0]
+            freeze(body, blocks)
+            found[task][str(blocks)] = head(task, body, 200, seed)
+    return found
+
+
+def low_rank(seed):
+    found = {}
+    for task in ("opinions", "answers"):
+        found[task] = {}
+        for rank in (1, 2, 4, 8, 16):
+            body = add_low_rank(gazette_body()[0], rank)
+            trained = sum(p.numel() for p in head_for(task, body).parameters() if p.requires_grad)
+            found[task][str(rank)] = head(task, body, 200, seed, lr=3e-3) | {"trained": trained}
+    return found
+
+
+def two_people(seed):
+    """The negative case: a passage on two people, where the name has to be looked for."""
+    return {str(count): {name: head("answers of two", body, count, seed) for name, body in beginnings(seed).items() if name != "frozen"}
+            for count in (200, 1_000)}
+
+
+PARTS = {part.__name__: part for part in (tables, heads, longer, frozen_blocks, low_rank, two_people, pretraining, controls)}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
+    options = parser.parse_args()
+    os.environ["COURSE_BUILD"] = "1"  # no progress bars
+    path = Path(HERE) / "results" / "gazette.json"
+    for part in options.only:
+        for seed in options.seeds:
+            found = PARTS[part](seed)
+            print(part, seed, json.dumps(found), flush=True)
+            kept = json.loads(path.read_text())["parts"] if path.exists() else {}
+            kept.setdefault(part, {})[str(seed)] = found
+            write("gazette", {"threads": torch.get_num_threads(), "parts": kept})
+
+
+if __name__ == "__main__":
+    main()
