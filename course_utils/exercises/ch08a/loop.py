@@ -39,7 +39,8 @@ def _by_hand(new_model: Any, sources: Ids, targets: Ids, rates: list[float], pad
                 count += int(real.sum())
             loss = total / count
             losses.append(loss.item())
-            for (name, value), slope in zip(list(weights.items()), torch.autograd.grad(loss, list(weights.values())), strict=True):
+            slopes = torch.autograd.grad(loss, list(weights.values()))
+            for (name, value), slope in zip(list(weights.items()), slopes, strict=True):
                 first[name] = 0.9 * first[name] + 0.1 * slope
                 second[name] = 0.98 * second[name] + 0.02 * slope ** 2
                 high = torch.sqrt(second[name] / (1 - 0.98 ** step)) + 1e-9
@@ -48,7 +49,8 @@ def _by_hand(new_model: Any, sources: Ids, targets: Ids, rates: list[float], pad
     model.eval()
     with torch.no_grad():
         real = (source != pad_id)[:, None]
-        rows = [functional_call(model, weights, (source, target[:, :t], real, torch.ones(t, t, dtype=torch.bool).tril()))[:, -1]
+        triangle = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril()
+        rows = [functional_call(model, weights, (source, target[:, :t], real, triangle[:t, :t]))[:, -1]
                 for t in range(1, target.shape[1])]
     return losses, torch.stack(rows, 1).float()
 
@@ -150,7 +152,8 @@ def _draw(seed: int) -> list[Case]:
         pads = [[0, 0] if even else [0, 3, 1] for _ in range(count)]
         batches = [_batch(g, a, 6 + i % 2, b, pad_id, vocab) for i, (a, b) in enumerate(zip(lengths, pads, strict=True))]
         return Case(f"{count} batches of {len(lengths[0])} sentences{label}", {
-            "new_model": Registered(maker), "sources": [a for a, _ in batches], "targets": [b for _, b in batches], "rates": _rates(g, count), "pad_id": pad_id}, part=part,
+            "new_model": Registered(maker), "sources": [a for a, _ in batches], "targets": [b for _, b in batches],
+            "rates": _rates(g, count), "pad_id": pad_id}, part=part,
             calls={"new_model": 1})
 
     return [case(" of equal length", "eleven_words", "values", True, VOCAB),
@@ -198,7 +201,8 @@ TRAINING = Exercise(
              "Position t is compared with the token it has just read. It should be compared with the one that follows."),
         Twin("end token left out", partial(_train, how="no eos"),
              "The end token does not count in your loss. Then nothing teaches the model to stop."),
-        Twin("padding counts", partial(_train, how="pads count"), "Where the wanted token is a pad there is nothing to learn: leave it out."),
+        Twin("padding counts", partial(_train, how="pads count"),
+             "Where the wanted token is a pad there is nothing to learn: leave it out."),
         Twin("divided by all places", partial(_train, how="divided by all"),
              "The pads' losses are 0, but the mean still divides by them. Divide by the number of real wanted tokens."),
         Twin("mean of the sentences' means", partial(_train, how="by sentence"),
@@ -210,7 +214,8 @@ TRAINING = Exercise(
              "Every step uses the same rate. Each batch has its own: the optimiser keeps it in its parameter groups."),
         Twin("rate set after the step", partial(_train, how="rate late"),
              "Each step is taken at the rate of the batch before. Set the rate first."),
-        Twin("plain gradient descent", partial(_train, how="gradient descent"), "The task asks for Adam, and you use its simplest relative."),
+        Twin("plain gradient descent", partial(_train, how="gradient descent"),
+             "The task asks for Adam, and you use its simplest relative."),
         Twin("Adam's usual memory", partial(_train, how="usual memory"),
              "Your Adam averages the squared gradients over PyTorch's usual time. The paper's second number is smaller."),
         Twin("a new optimiser at every batch", partial(_train, how="new optimiser"),
@@ -223,7 +228,8 @@ TRAINING = Exercise(
              "A model may behave differently in training. Before the last scores it has to be told that training is over."),
         Twin("trained in evaluation mode", partial(_train, how="never in training mode"),
              "You put the model into evaluation mode before the loop. It should train in training mode, in which it arrives."),
-        Twin("scores of the first batch", partial(_train, how="first batch"), "The scores of the last batch are asked for, not of the first."),
+        Twin("scores of the first batch", partial(_train, how="first batch"),
+             "The scores of the last batch are asked for, not of the first."),
         Twin("log-probabilities returned", partial(_train, how="log-probabilities"),
              "You return log-probabilities. The scores are asked for, as they leave the model."),
         Twin("returns inside the loop", partial(_train, how="left after one"),
