@@ -55,12 +55,14 @@ def _by_hand(new_model: Any, sources: Ids, targets: Ids, rates: list[float], pad
     return losses, torch.stack(rows, 1).float()
 
 
-def _train(new_model: Any, sources: Ids, targets: Ids, rates: list[float], pad_id: int = 0, how: str = "right") -> tuple[list[float], Tensor]:
+def _train(new_model: Any, sources: Ids, targets: Ids, rates: list[float], pad_id: int = 0,
+           how: str = "right") -> tuple[list[float], Tensor]:
     with torch.enable_grad():  # the engine asks for right results of changed inputs without gradients
         return _loop(new_model, sources, targets, rates, pad_id, how)
 
 
-def _loop(new_model: Any, sources: Ids, targets: Ids, rates: list[float], pad_id: int, how: str) -> tuple[list[float], Tensor]:
+def _loop(new_model: Any, sources: Ids, targets: Ids, rates: list[float], pad_id: int,
+          how: str) -> tuple[list[float], Tensor]:
     make = CALLABLES[new_model.name] if isinstance(new_model, Registered) else new_model
     settings = {"betas": (0.9, 0.999 if how == "usual memory" else 0.98), "eps": 1e-9}
 
