@@ -4,7 +4,8 @@ from .block import BLOCK
 from .counts import COUNTS
 from .cross import CROSS
 from .ends import ENDS
+from .loop import TRAINING
 from .losses import LOSS, SMOOTHING
 from .rates import RATES
 
-EXERCISES = (CROSS, BLOCK, ENDS, COUNTS, LOSS, SMOOTHING, RATES)
+EXERCISES = (CROSS, BLOCK, ENDS, COUNTS, LOSS, SMOOTHING, RATES, TRAINING)

@@ -95,7 +95,8 @@ CROSS = Exercise(
     id="08a.1", title="Cross-attention", name="cross_attention", kind="function", stars=2, minutes=12,
     signature="cross_attention(y, memory, source, w_q, w_k, w_v) -> output (batch, n, d_v), weights (batch, n, m)",
     oracle=_oracle, reference=_cross, draw=_draw, fixed=_fixed, parts={"values": 2, "padding": 1, "empty source": 1},
-    forbidden=("torch.nn.functional.scaled_dot_product_attention",), outputs=("output", "weights"),
+    forbidden=("torch.nn.functional.scaled_dot_product_attention", "course_utils.models.attention.scaled_dot_product_attention"),
+    outputs=("output", "weights"),
     twins=(
         Twin("pads taken to stand behind", partial(_cross, how="pads behind"),
              "You count the real tokens and open as many places from the front. A pad may stand in the middle: ask at each place."),

@@ -10,55 +10,81 @@ from torch import Tensor
 from ...checks.exercise import Case, Exercise, Twin, generator
 
 
-def _oracle(checkpoints: list[Tensor], count: int) -> Tensor:
+def _oracle(checkpoints: list[Tensor], count: int) -> tuple[Tensor, Tensor]:
     import numpy as np
 
-    return torch.as_tensor(np.mean([c.numpy().astype(float) for c in checkpoints[len(checkpoints) - count:]], axis=0)).float()
+    last = np.stack([c.numpy().astype(float).ravel() for c in checkpoints[len(checkpoints) - count:]])
+    spread = np.sqrt(np.mean([np.linalg.norm(row - last.mean(0)) ** 2 for row in last]))
+    return torch.as_tensor(last.mean(0).reshape(checkpoints[0].shape)).float(), torch.tensor(spread).float()
 
 
-def _average(checkpoints: list[Tensor], count: int, how: str = "right") -> Tensor:
-    last = torch.stack(checkpoints[-count:])
+def _average(checkpoints: list[Tensor], count: int, how: str = "right") -> tuple[Tensor, Tensor]:
     everything = torch.stack(checkpoints)
     match how:
-        case "sum":
-            return last.sum(0)
         case "all":
-            return everything.mean(0)
+            last = everything
         case "first":
-            return everything[:count].mean(0)
-        case "all in the denominator":
-            return last.sum(0) / len(checkpoints)
-        case "last":
-            return checkpoints[-1]
-        case "one of them":
-            return last[0]
-        case "median":
-            return last.median(0).values
-        case "number":
-            return last.mean()
-        case "inside":
-            return last.mean(-1)
+            last = everything[:count]
         case "one more":
-            return everything[max(0, len(everything) - count - 1):].mean(0)
+            last = everything[max(0, len(everything) - count - 1):]
         case "one less":
-            return everything[-count - 1:-1].mean(0) if count < len(everything) else everything[:-1].mean(0)
+            last = everything[-count - 1:-1] if count < len(everything) else everything[:-1]
         case "last left out":
-            return torch.stack(checkpoints[-count:-1]).mean(0)
+            last = torch.stack(checkpoints[-count:-1])
+        case "every":
+            last = everything[::max(1, len(everything) // count)]
+        case _:
+            last = everything[-count:]
+    mean = centre = last.mean(0)
+    match how:
+        case "sum":
+            mean = centre = last.sum(0)
+        case "all in the denominator":
+            mean = centre = last.sum(0) / len(checkpoints)
+        case "last":
+            mean = centre = checkpoints[-1]
+        case "one of them":
+            mean = centre = last[0]
+        case "median":
+            mean = centre = last.median(0).values
+        case "number":
+            mean = centre = last.mean()
+        case "inside":
+            mean = last.mean(-1)
         case "decaying":
             mean = last[0]
             for item in last[1:]:
                 mean = 0.5 * mean + 0.5 * item
-            return mean
+            centre = mean
         case "ends":
-            return (last[0] + last[-1]) / 2
+            mean = centre = (last[0] + last[-1]) / 2
         case "rms":
-            return last.pow(2).mean(0).sqrt()
-        case "every":
-            return everything[::max(1, len(everything) // count)].mean(0)
-    return last.mean(0)
+            mean = centre = last.pow(2).mean(0).sqrt()
+        case "from the last":
+            centre = last[-1]
+    far = (last - centre).pow(2).reshape(len(last), -1)  # (checkpoint, weight)
+    squares = far.sum(1)
+    match how:
+        case "a weight":
+            return mean, far.mean().sqrt()
+        case "no root":
+            return mean, squares.mean()
+        case "mean of lengths":
+            return mean, squares.sqrt().mean()
+        case "unbiased":
+            return mean, (squares.sum() / max(1, len(last) - 1)).sqrt()
+        case "total":
+            return mean, squares.sum().sqrt()
+        case "largest":
+            return mean, squares.max().sqrt()
+        case "each weight":
+            return mean, (last - centre).pow(2).mean(0).sqrt()
+        case "exchanged":
+            return squares.mean().sqrt(), mean
+    return mean, squares.mean().sqrt()
 
 
-def _reference(checkpoints: list[Tensor], count: int) -> Tensor:
+def _reference(checkpoints: list[Tensor], count: int) -> tuple[Tensor, Tensor]:
     if not 1 <= count <= len(checkpoints):
         raise ValueError(f"count={count} must lie between 1 and the {len(checkpoints)} checkpoints there are")
     return _average(checkpoints, count)
@@ -84,9 +110,10 @@ def _fixed() -> list[Case]:
 
 
 AVERAGING = Exercise(
-    id="08b.6", title="Average the last checkpoints", name="average_last", kind="function", stars=1, minutes=6,
-    signature="average_last(checkpoints, count) -> tensor", oracle=_oracle, reference=_reference, draw=_draw, fixed=_fixed,
-    parts={"values": 2, "edges": 1, "bad input": 1}, forbidden=("course_utils.training.schedules.average",),
+    id="08b.6", title="Average the last checkpoints", name="average_last", kind="function", stars=2, minutes=6,
+    signature="average_last(checkpoints, count) -> mean, spread ()", oracle=_oracle, reference=_reference, draw=_draw, fixed=_fixed,
+    parts={"values": 2, "edges": 1, "bad input": 1}, outputs=("mean", "spread"),
+    forbidden=("course_utils.training.schedules.average",),
     twins=(
         Twin("sum instead of mean", partial(_average, how="sum"), "The weights are added up but not divided by how many there are."),
         Twin("all checkpoints averaged", partial(_average, how="all"),
@@ -115,5 +142,19 @@ AVERAGING = Exercise(
         Twin("mean of first and last", partial(_average, how="ends"),
              "The checkpoints between the two ends of the window belong to the mean as well."),
         Twin("quadratic mean", partial(_average, how="rms"), "Squaring loses the sign of every negative weight."),
+        Twin("distance of a single weight", partial(_average, how="a weight"),
+             "You average the squares over the weights as well. The distance of a checkpoint adds up over all its weights."),
+        Twin("root forgotten", partial(_average, how="no root"), "That is the mean of the squared distances, before the root."),
+        Twin("mean of the distances", partial(_average, how="mean of lengths"),
+             "You take the root of each distance and then the mean. Here the squares are averaged, and the root comes last."),
+        Twin("one checkpoint less in the divisor", partial(_average, how="unbiased"),
+             "You divide by one less than the number of checkpoints, as for an estimate. The plain mean of the squares is asked for."),
+        Twin("squares summed over the checkpoints", partial(_average, how="total"),
+             "The squared distances are added up over the checkpoints. Their mean is asked for."),
+        Twin("largest distance", partial(_average, how="largest"), "You report the farthest checkpoint. All of them count alike."),
+        Twin("a spread for each weight", partial(_average, how="each weight"),
+             "You return one number for each weight. The spread is a single number: the distances are of whole checkpoints."),
+        Twin("distance from the last one", partial(_average, how="from the last"),
+             "You measure from the last checkpoint. The distances are from the mean."),
     ),
 )

@@ -172,7 +172,7 @@ def _fixed() -> list[Case]:
             case("at most 2 tokens, a language that hardly ever ends", 7, 3, 2, 0.6, "length penalty"),
             *(Case(f"a bad start that pays late: beam {b}, alpha 2", {"step": Registered("late_reward"), "bos": 0, "eos": 1, "beam": b,
                    "max_new": 8, "alpha": 2.0}, part="search", shape="(tokens,)") for b in (2, 4)),
-            *(Case(f"the second best beginning goes on in two good ways: beam {b}", {"step": Registered("two_roads"), "bos": 0, "eos": 1,
+            *(Case(f"the second best prefix goes on in two good ways: beam {b}", {"step": Registered("two_roads"), "bos": 0, "eos": 1,
                    "beam": b, "max_new": 4, "alpha": 0.0}, part="search", shape="(tokens,)") for b in (2, 3)),
             Case("beam = -3", base | {"step": Registered("language_0"), "beam": -3, "max_new": 3, "alpha": 0.0}, part="bad input",
                  rejects=ValueError, mentions=("-3",)),
@@ -188,34 +188,34 @@ BEAM = Exercise(
     forbidden=("course_utils.training.decoding.beam_search",),
     twins=(
         Twin("only the last log-probability counts", partial(_beam, how="last only"),
-             "A beginning carries the sum of everything that led to it. You rank by the newest term alone."),
+             "A prefix carries the sum of everything that led to it. You rank by the newest term alone."),
         Twin("probabilities added up", partial(_beam, how="probabilities"),
              "The step function already gives logarithms. Undoing them and adding probabilities ranks by nothing meaningful."),
         Twin("the beams never part", partial(_beam, how="each its own"),
-             "What you keep is the greedy sentence alone, once or several times. After every step `beam` different beginnings have to be "
+             "What you keep is the greedy sentence alone, once or several times. After every step `beam` different prefixes have to be "
              "left: start with a single one, for equal ones stay equal, and keep the `beam` best of all extensions."),
         Twin("greedy decoding under another name", _followed,
-             "You follow the single best token until the end token comes, and `beam` plays no part. Keep several beginnings, and return a "
+             "You follow the single best token until the end token comes, and `beam` plays no part. Keep several prefixes, and return a "
              "finished one."),
         Twin("one round too many", partial(_beam, how="one round more"),
              "Your sentences may be one token too long: the end token counts among the max_new."),
-        Twin("beginnings do not compete", partial(_beam, how="no competition"),
-             "After the first step each beginning keeps one place to itself. Two extensions of one beginning may both be better than any "
+        Twin("prefixes do not compete", partial(_beam, how="no competition"),
+             "After the first step each prefix keeps one place to itself. Two extensions of one prefix may both be better than any "
              "of another: rank all of them together, in every step."),
         Twin("stops when the best is an ending", partial(_beam, how="best is an ending"),
              "You stop when the most probable extension of a step is an ending. Other sentences may still beat it: go on until max_new."),
-        Twin("tokens joined to wrong beginnings", partial(_beam, how="parents"),
-             "After ranking, each extension must go behind the beginning it came from. The flat index holds both: row and token."),
+        Twin("tokens joined to wrong prefixes", partial(_beam, how="parents"),
+             "After ranking, each extension must go behind the prefix it came from. The flat index holds both: row and token."),
         Twin("ended sentences go on", partial(_beam, how="ends go on"),
              "A sentence that has ended is complete. Put it aside with its score; extending it lets it lose against unfinished ones."),
         Twin("ended sentences take places", partial(_beam, how="ends take places"),
-             "Here endings go aside before the ranking, so that the beam always holds unfinished beginnings. Yours compete for the same "
+             "Here endings go aside before the ranking, so that the beam always holds unfinished prefixes. Yours compete for the same "
              "places."),
         Twin("endings fill the beam", partial(_beam, how="ends only"),
-             "Endings take places in your beam, and in the end there may be few beginnings left to go on, or none. Put endings aside, and "
-             "keep the `beam` best unfinished beginnings besides."),
+             "Endings take places in your beam, and in the end there may be few prefixes left to go on, or none. Put endings aside, and "
+             "keep the `beam` best unfinished prefixes besides."),
         Twin("the end column stays open", partial(_beam, how="column open"),
-             "Endings are put aside; they take no place in the beam. Yours are noted but still ranked, and push out a beginning that "
+             "Endings are put aside; they take no place in the beam. Yours are noted but still ranked, and push out a prefix that "
              "would have won later."),
         Twin("stops at the first finished", partial(_beam, how="first in the beam"),
              "You return the first sentence that ends inside the beam. A longer one may have the better score: put endings aside and go "
@@ -233,7 +233,7 @@ BEAM = Exercise(
         Twin("stops when an ending is worse", partial(_beam, how="no better"),
              "You stop as soon as a step brings no better ending. The next one may: a good long sentence often has bad places to stop."),
         Twin("unfinished sentences compete", partial(_beam, how="unfinished too"),
-             "A beginning that was cut off at max_new has not paid for its ending. Only finished sentences count."),
+             "A prefix that was cut off at max_new has not paid for its ending. Only finished sentences count."),
         Twin("length penalty missing", partial(_beam, how="no penalty"),
              "Each token makes the sum smaller, so short sentences win. Divide by the penalty before choosing."),
         Twin("penalty after the choice", partial(_beam, how="chosen before"),

@@ -5,10 +5,18 @@ from . import Answer, edit
 # 08a.1 --------------------------------------------------------------------------------------------------------------
 
 CROSS = """
+def attend(query, key, value, mask=None):
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    if mask is None:
+        weights = torch.softmax(scores, dim=-1)
+    else:
+        weights = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1) * mask
+    return weights @ value, weights
+
 def cross_attention(y, memory, source, w_q, w_k, w_v):
     query, key, value = y @ w_q, memory @ w_k, memory @ w_v
     mask = (source != 0)[:, None, :]                         # (batch, 1, m)
-    return scaled_dot_product_attention(query, key, value, mask)
+    return attend(query, key, value, mask)
 """
 
 CROSS_HAND = """
@@ -380,7 +388,7 @@ def noam_rate(step, d_model, warmup):
 
 BANK = (
     # 08a.1
-    Answer("08a.1", "with the function of the course", CROSS, right=True),
+    Answer("08a.1", "with a function of its own", CROSS, right=True),
     Answer("08a.1", "finite fill, then zeros", CROSS_HAND, right=True),
     Answer("08a.1", "the softmax written out", CROSS_EXP, right=True),
     Answer("08a.1", "sentence by sentence", CROSS_ROWS, right=True),

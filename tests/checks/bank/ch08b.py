@@ -95,7 +95,9 @@ AVERAGE = """
 def average_last(checkpoints, count):
     if not 1 <= count <= len(checkpoints):
         raise ValueError(f"count is {count}, but there are {len(checkpoints)} checkpoints")
-    return torch.stack(checkpoints[-count:]).mean(0)
+    last = torch.stack(checkpoints[-count:])
+    mean = last.mean(0)
+    return mean, ((last - mean) ** 2).reshape(len(last), -1).sum(1).mean().sqrt()
 """
 
 BLEU = """
@@ -526,14 +528,18 @@ def average_last(checkpoints, count):
     total = torch.zeros_like(checkpoints[-1])
     for k in range(number - count, number):
         total = total + checkpoints[k] / count
-    return total
+    squares = 0.0
+    for k in range(number - count, number):
+        squares = squares + ((checkpoints[k] - total) ** 2).sum() / count
+    return total, squares ** 0.5
 """, right=True),
     Answer("08b.6", "a right answer with sum over a reversed list", """
 def average_last(checkpoints, count):
     if count not in range(1, len(checkpoints) + 1):
         raise ValueError("count = %d, checkpoints: %d" % (count, len(checkpoints)))
     latest_first = list(reversed(checkpoints))
-    return sum(latest_first[:count]) / count
+    mean = sum(latest_first[:count]) / count
+    return mean, torch.sqrt(sum((c - mean).square().sum() for c in latest_first[:count]) / count)
 """, right=True),
     Answer("08b.6", "averages the first instead of the last", edit(AVERAGE, "[-count:]", "[:count]")),
     Answer("08b.6", "averages all, whatever the count", edit(AVERAGE, "checkpoints[-count:]", "checkpoints")),
@@ -545,8 +551,7 @@ def average_last(checkpoints, count):
     Answer("08b.6", "a count that is too large is not refused", edit(AVERAGE, "not 1 <= count <= len(checkpoints)", "count < 1")),
     Answer("08b.6", "refuses to average all checkpoints", edit(AVERAGE, "1 <= count <= len", "1 <= count < len")),
     Answer("08b.6", "leaves out the very last checkpoint", edit(AVERAGE, "[-count:]", "[-count - 1:-1]")),
-    Answer("08b.6", "picks one checkpoint, the count-th from behind", edit(AVERAGE, "torch.stack(checkpoints[-count:]).mean(0)",
-           "checkpoints[-count]")),
+    Answer("08b.6", "picks one checkpoint, the count-th from behind", edit(AVERAGE, "last.mean(0)", "checkpoints[-count]")),
     Answer("08b.6", "always takes the last five, the number of the paper", edit(AVERAGE, "[-count:]", "[-5:]")),
     Answer("08b.6", "divides by the number of all checkpoints", edit(AVERAGE, ".mean(0)", ".sum(0) / len(checkpoints)")),
     Answer("08b.6", "the median instead of the mean", edit(AVERAGE, ".mean(0)", ".median(0).values")),
@@ -557,7 +562,8 @@ def average_last(checkpoints, count):
     total = checkpoints[-count]
     for weight in checkpoints[len(checkpoints) - count + 1:]:
         total += weight
-    return total / count
+    mean = total / count
+    return mean, (sum((c - mean).pow(2).sum() for c in checkpoints[-count:]) / count).sqrt()
 """),
     # ---- 08b.7 BLEU
     Answer("08b.7", "a right answer with Counter", BLEU, right=True),

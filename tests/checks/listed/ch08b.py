@@ -136,7 +136,7 @@ LISTED = (
     Listed("08b.5", "no competition after the first step", BEAM.format(error='f"beam={beam}"', step="""if t == 1:
             sums, index = total.flatten().topk(min(beam, total.numel() - 1)); tokens = torch.cat([tokens[index * 0], index[:, None]], 1)
         else:
-            sums, new = total.max(1); tokens = torch.cat([tokens, new[:, None]], 1)"""), says=("Beginnings do not compete",)),
+            sums, new = total.max(1); tokens = torch.cat([tokens, new[:, None]], 1)"""), says=("Prefixes do not compete",)),
     Listed("08b.5", "stops when the most probable extension is an ending", BEAM.format(
         error='f"beam={beam}"', step="""if best % total.shape[1] == eos:
             break
@@ -145,13 +145,15 @@ LISTED = (
 def average_last(checkpoints, count):
     if not 1 <= count <= len(checkpoints):
         raise ValueError(f"{count} of {len(checkpoints)}")
-    return torch.stack(checkpoints[max(0, len(checkpoints) - count - 1):]).mean(0)
+    last = torch.stack(checkpoints[max(0, len(checkpoints) - count - 1):])
+    return last.mean(0), (last - last.mean(0)).pow(2).reshape(len(last), -1).sum(1).mean().sqrt()
 """, says=("One checkpoint too many",)),
     Listed("08b.6", "another kind of error", """
 def average_last(checkpoints, count):
     if not 1 <= count <= len(checkpoints):
         raise IndexError(f"{count} of {len(checkpoints)}")
-    return torch.stack(checkpoints[-count:]).mean(0)
+    last = torch.stack(checkpoints[-count:])
+    return last.mean(0), (last - last.mean(0)).pow(2).reshape(len(last), -1).sum(1).mean().sqrt()
 """, says=("ValueError",), never=("by accident", "ccepts bad input")),
     Listed("08b.7", "an error for fewer candidates only", BLEU.format(test=PAIRS.replace("!=", "<"), last="order", words="pass"),
            says=("3 candidates, 2 references",)),

@@ -155,6 +155,49 @@ def noam_loop(step, d_model, warmup):
     return torch.tensor(rates)
 
 
+def train_with_ignored_pads(new_model, sources, targets, rates, pad_id=0):
+    model = new_model()
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    losses = []
+    for source, target, rate in zip(sources, targets, rates, strict=True):
+        n = target.size(1) - 1
+        triangle = torch.arange(n)[:, None] >= torch.arange(n)
+        scores = model(source, target[:, :-1], source.ne(pad_id).unsqueeze(1), triangle)
+        loss = F.cross_entropy(scores.mT, target[:, 1:], ignore_index=pad_id)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.param_groups[0]["lr"] = rate
+        optimizer.step()
+        losses.append(float(loss))
+    with torch.inference_mode():
+        return losses, model.eval()(source, target[:, :-1], source.ne(pad_id).unsqueeze(1), triangle).clone()
+
+
+def train_by_a_schedule(new_model, sources, targets, rates, pad_id=0):
+    """The rate as a schedule of PyTorch, the mean over chosen tokens, a mask for each sentence."""
+    model = new_model()
+    optimizer = torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rates[min(step, len(rates) - 1)])
+
+    def scores_of(source, target):
+        n = target.shape[1] - 1
+        mask = torch.ones(len(target), n, n).tril().bool()
+        return model(source, target[:, :n], (source != pad_id)[:, None, :], mask)
+
+    losses = [0.0] * len(rates)
+    for step, (source, target) in enumerate(zip(sources, targets, strict=True)):
+        wanted = target[:, 1:]
+        real = wanted != pad_id
+        loss = nn.CrossEntropyLoss()(scores_of(source, target)[real], wanted[real])
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+        model.zero_grad()
+        losses[step] = loss.item()
+    model.train(False)
+    return losses, scores_of(sources[-1], targets[-1]).detach()
+
+
 ANSWERS = {
     "08a.1": [cross_einsum, cross_loop],
     "08a.2": [LoopedBlock, UnrolledBlock],
@@ -163,4 +206,5 @@ ANSWERS = {
     "08a.5": [loss_flat, loss_columns],
     "08a.6": [smooth_mixture, smooth_logsumexp],
     "08a.7": [noam_where, noam_loop],
+    "08a.8": [train_with_ignored_pads, train_by_a_schedule],
 }

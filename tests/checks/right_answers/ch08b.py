@@ -175,12 +175,16 @@ def average_running(checkpoints, count):
     mean = torch.zeros_like(checkpoints[0])
     for i, weights in enumerate(checkpoints[len(checkpoints) - count:], start=1):
         mean = mean + (weights - mean) / i
-    return mean
+    far = [torch.linalg.vector_norm(weights - mean) for weights in checkpoints[len(checkpoints) - count:]]
+    return mean, (sum(d * d for d in far) / count) ** 0.5
 
 
 def average_double(checkpoints, count):
     _enough(checkpoints, count)
-    return sum(w.double() for w in checkpoints[-count:]) / count
+    last = [w.double().flatten() for w in checkpoints[-count:]]
+    mean = sum(last) / count
+    square = sum(w @ w for w in last) / count - mean @ mean
+    return mean.view(checkpoints[0].shape), square.clamp_min(0).sqrt()
 
 
 ANSWERS = {
