@@ -1,4 +1,4 @@
-"""Labelled English of our own for fine-tuning: opinions, pairs of sentences, names, and questions about short passages.
+"""Labelled English of our own: opinions, and questions about short passages.
 
 Each reader takes a file in the format of the course's own, and raises ValueError with file and line for a broken one.
 """
@@ -13,27 +13,12 @@ from typing import NamedTuple
 
 HERE = Path(__file__).parent
 SENTIMENT = ("negative", "positive")
-RELATIONS = ("entails", "contradicts", "neutral")
-TAGS = ("O", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC")
 
 
 class Opinion(NamedTuple):
     text: str
     label: str  # one of SENTIMENT
-    group: int  # its own number, or in contrasts() that of its pair
-
-
-class Pair(NamedTuple):
-    first: str
-    second: str
-    label: str  # one of RELATIONS: what the first sentence does to the second
-    group: int  # all pairs that share a sentence, directly or in a chain
-
-
-class Tagged(NamedTuple):
-    words: tuple[str, ...]
-    tags: tuple[str, ...]  # one of TAGS for each word
-    label: str  # the kinds of entity that occur, such as LOC+PER, or none
+    group: int  # its own number
 
 
 class Question(NamedTuple):
@@ -63,37 +48,6 @@ def sentiment(path: Path = HERE / "sentiment.tsv") -> list[Opinion]:
     return [Opinion(text, label, index) for index, (_, (label, text)) in enumerate(_rows(path, 2, SENTIMENT))]
 
 
-def contrasts(path: Path = HERE / "contrast.tsv") -> list[Opinion]:
-    """Opinions in pairs (lines 1 and 2, lines 3 and 4 and so on): the same topic, much the same words, opposite labels."""
-    found = [Opinion(text, label, index // 2) for text, label, index in sentiment(path)]
-    for i in range(0, len(found), 2):
-        if len({opinion.label for opinion in found[i:i + 2]}) == 1:
-            raise ValueError(f"{path.name}, line {i + 2}: the two opinions of a pair need opposite labels")
-    return found
-
-
-def pairs(path: Path = HERE / "pairs.tsv") -> list[Pair]:
-    """Every pair of sentences."""
-    rows = [fields for _, fields in _rows(path, 3, RELATIONS)]
-    group = {sentence: index for index, row in enumerate(rows) for sentence in row[1:]}
-    while any(group[a] != group[b] for _, a, b in rows):
-        for _, a, b in rows:
-            group[a] = group[b] = min(group[a], group[b])
-    return [Pair(a, b, label, group[a]) for label, a, b in rows]
-
-
-def entities(path: Path = HERE / "entities.tsv") -> list[Tagged]:
-    """Every tagged sentence."""
-    found = []
-    for place, (line,) in _rows(path, 1):
-        words, _, tags = zip(*(token.rpartition("/") for token in line.split(" ")), strict=True)
-        for word, tag, before in zip(words, tags, ("O", *tags), strict=False):
-            if not word or tag not in TAGS or (tag[0] == "I" and before[1:] != tag[1:]):
-                raise ValueError(f"{place}: {word}/{tag} after {before}: a word, one of {', '.join(TAGS)}, and no I- without its B-")
-        found.append(Tagged(words, tags, "+".join(sorted({tag[2:] for tag in tags} - {""})) or "none"))
-    return found
-
-
 def questions(path: Path = HERE / "questions.tsv") -> list[Question]:
     """Every question; ``start`` is where the answer first stands in the passage."""
     found = []
@@ -106,7 +60,7 @@ def questions(path: Path = HERE / "questions.tsv") -> list[Question]:
 
 
 def group_of(item: tuple) -> Hashable:
-    return getattr(item, "group", item[0])  # the words of a tagged sentence, the passage of a question
+    return getattr(item, "group", item[0])  # the passage of a question
 
 
 def split(items: Sequence, seed: int = 0, held_out: float = 0.25, key: Callable[..., Hashable] = group_of) -> tuple[list, list]:

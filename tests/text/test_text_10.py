@@ -1,9 +1,9 @@
-"""The labelled text of chapter 10: what is in the files, that no cheap trick gives the labels away, and fair splits."""
+"""The labelled English of chapters 10 and 11b: what is in the files, that no cheap trick gives the labels away, and fair splits."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,9 +11,9 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from course_utils.text import labelled
-from course_utils.text.labelled import RELATIONS, SENTIMENT, TAGS, contrasts, entities, pairs, questions, sentiment, split
+from course_utils.text.labelled import SENTIMENT, questions, sentiment, split
 
-READERS = {"sentiment": sentiment, "contrasts": contrasts, "pairs": pairs, "entities": entities, "questions": questions}
+READERS = {"sentiment": sentiment, "questions": questions}
 
 
 def words(text: str) -> list[str]:
@@ -42,19 +42,6 @@ def bag_of_words(train: list[tuple[list[str], str]], test: list[tuple[list[str],
     bayes = (counts / counts.sum(1, keepdim=True)).log()
     right = [(score.argmax(1) == answer).sum().item() for score in (unseen @ weight + bias, unseen @ bayes.T)]
     return right[0], right[1]
-
-
-def cross_validated(items: list, bag, folds: int = 5) -> tuple[float, float]:
-    """Accuracy (logistic regression, naive Bayes) over ``folds`` that keep groups whole."""
-    groups = sorted({item.group for item in items})
-    order = torch.randperm(len(groups), generator=torch.Generator().manual_seed(0)).tolist()
-    fold = {groups[g]: place % folds for place, g in enumerate(order)}
-    total = [0, 0]
-    for number in range(folds):
-        train = [(bag(item), item.label) for item in items if fold[item.group] != number]
-        test = [(bag(item), item.label) for item in items if fold[item.group] == number]
-        total = [a + b for a, b in zip(total, bag_of_words(train, test), strict=True)]
-    return total[0] / len(items), total[1] / len(items)
 
 
 # ---------------------------------------------------------------- what is in the files
@@ -89,53 +76,6 @@ def test_no_word_belongs_to_one_side():
     assert abs(share[0] - share[1]) < 0.05
 
 
-def test_every_contrast_holds_one_of_each():
-    items = contrasts()
-    groups = defaultdict(list)
-    for item in items:
-        groups[item.group].append(item.label)
-    assert len(groups) == 60
-    assert all(sorted(labels) == list(SENTIMENT) for labels in groups.values())
-    mean = mean_lengths(items, 6)
-    assert abs(mean["positive"] - mean["negative"]) < 1
-    first = Counter(item.label for item in items[::2])
-    assert abs(first["positive"] - first["negative"]) <= 12  # nor does the order inside a group tell the label
-    assert not {item.text for item in items} & {item.text for item in sentiment()}
-
-
-def test_every_second_sentence_has_every_relation():
-    items = pairs()
-    assert Counter(item.label for item in items) == dict.fromkeys(RELATIONS, 140)
-    found = defaultdict(list)
-    for item in items:
-        found[item.second].append(item.label)
-    assert len(found) == 140
-    assert all(sorted(labels) == sorted(RELATIONS) for labels in found.values())
-    assert len({(item.first, item.second) for item in items}) == 420
-    assert len({item.group for item in items}) == 70
-
-
-def test_bio_tags_are_well_formed_and_names_are_ambiguous():
-    items = entities()
-    assert len(items) == 191
-    assert len({item.words for item in items}) == 191
-    seen = defaultdict(set)
-    for item in items:
-        assert len(item.words) == len(item.tags)
-        assert set(item.tags) <= set(TAGS)
-        for before, tag in zip(("O", *item.tags), item.tags, strict=False):
-            assert not tag.startswith("I-") or before in (tag, "B" + tag[1:])
-        for word, tag in zip(item.words, item.tags, strict=True):
-            seen[word.lower()].add(tag[2:])
-            assert not re.search(r"\w[.,!?]", word)  # punctuation stands alone
-    assert {"PER", "LOC", "ORG"} <= seen["paris"]
-    assert {"PER", "LOC", "ORG"} <= seen["jordan"]
-    assert {"PER", ""} <= seen["may"]
-    assert sum(item.label == "none" for item in items) == 45
-    assert sum(item.tags[0][0] == "B" for item in items) == 76
-    assert sum(any(a != "O" and b[0] == "B" for a, b in zip(item.tags, item.tags[1:], strict=False)) for item in items) == 10
-
-
 def test_every_answer_stands_in_its_passage():
     items = questions()
     passages = Counter(item.passage for item in items)
@@ -163,23 +103,6 @@ def test_a_bag_of_words_has_met_few_of_the_words_that_matter(seed):
     assert all(0.5 < count / 452 <= 0.72 for count in right), right
 
 
-def test_a_bag_of_words_does_not_read_contrasts():
-    accuracies = cross_validated(contrasts(), lambda item: words(item.text))
-    assert all(accuracy <= 0.65 for accuracy in accuracies), accuracies
-
-
-def test_neither_sentence_alone_nor_the_overlap_gives_the_relation():
-    items = pairs()
-    assert max(cross_validated(items, lambda item: words(item.second))) <= 0.36
-    assert max(cross_validated(items, lambda item: words(item.first))) <= 0.48
-
-    def overlap(item):
-        first, second = set(words(item.first)), set(words(item.second))
-        return [f"shared {8 * len(first & second) // len(second)}", f"length {len(words(item.first)) // 3}"]
-
-    assert max(cross_validated(items, overlap)) <= 0.45
-
-
 # ---------------------------------------------------------------- splits
 
 @pytest.mark.parametrize("name", READERS)
@@ -192,25 +115,16 @@ def test_a_split_is_disjoint_reproducible_and_keeps_groups_whole(name):
     assert split(items, seed=1)[1] != test
     assert len(test) == pytest.approx(len(items) / 4, abs=4)
     assert not {labelled.group_of(item) for item in train} & {labelled.group_of(item) for item in test}
-    if name == "pairs":
-        assert not {s for item in train for s in item[:2]} & {s for item in test for s in item[:2]}
     if name == "questions":
         assert not {item.passage for item in train} & {item.passage for item in test}
 
 
 @pytest.mark.parametrize("held_out", [0.1, 0.25, 0.5])
 def test_a_split_is_stratified(held_out):
-    for items in (sentiment(), contrasts(), pairs(), entities()):
-        test = Counter(item.label for item in split(items, seed=3, held_out=held_out)[1])
-        for label, count in Counter(item.label for item in items).items():
-            assert abs(test[label] - held_out * count) <= 2, (label, test[label], count)
-
-
-def test_a_split_with_its_own_key():
-    items = contrasts()
-    train, test = split(items, key=lambda item: item.text)
-    assert {item.group for item in train} & {item.group for item in test}
-    assert Counter(item.label for item in test) == {"positive": 15, "negative": 15}
+    items = sentiment()
+    test = Counter(item.label for item in split(items, seed=3, held_out=held_out)[1])
+    for label, count in Counter(item.label for item in items).items():
+        assert abs(test[label] - held_out * count) <= 2, (label, test[label], count)
 
 
 @pytest.mark.parametrize("held_out", [0.0, 1.0, -0.5, 0.0001])
@@ -223,17 +137,8 @@ def test_a_split_without_a_side_is_refused(held_out):
 
 BROKEN = {
     "no tab": ("sentiment", "positive\tA fine day.\nnegative A bad day.\n", "line 2: 2 fields"),
-    "empty field": ("pairs", "neutral\tA dog barks.\t\n", "line 1: 3 fields"),
     "unknown label": ("sentiment", "positive\tA fine day.\nsad\tA bad day.\n", "line 2: 'sad' is none of negative, positive"),
-    "same labels": ("contrasts", "positive\tA fine day.\npositive\tA good day.\n", "line 2: the two opinions of a pair"),
-    "one too few": ("contrasts", "positive\tA.\nnegative\tB.\nnegative\tC.\n", "line 4: the two opinions of a pair"),
     "twice": ("sentiment", "positive\tA day.\nnegative\tA day.\n", "line 2: says the same as line 1"),
-    "pair twice": ("pairs", "neutral\tA.\tB.\nentails\tC.\tD.\nentails\tA.\tB.\n", "line 3: says the same as line 1"),
-    "unknown relation": ("pairs", "maybe\tA.\tB.\n", "line 1: 'maybe' is none of entails, contradicts, neutral"),
-    "I after O": ("entities", "Go/O\nIn/O Paris/I-LOC\n", "line 2: Paris/I-LOC after O"),
-    "I after another kind": ("entities", "May/B-PER Ltd/I-ORG\n", "line 1: Ltd/I-ORG after B-PER"),
-    "no tag": ("entities", "Paris is/O\n", "line 1"),
-    "unknown tag": ("entities", "Paris/B-CITY\n", "line 1: Paris/B-CITY"),
     "answer missing": ("questions", "Snow is cold.\tWhat is cold?\tsnow\n", "line 1: the passage does not contain the answer 'snow'"),
     "answer inside a word": ("questions", "The letting agent sells tin.\tWhat is sold?\ttin\n", "inside a longer word"),
 }
@@ -247,10 +152,3 @@ def test_a_broken_file_is_named(case, tmp_path: Path):
     with pytest.raises(ValueError, match=r"mine\.tsv, line \d") as error:
         READERS[name](path)
     assert message in str(error.value)
-
-
-def test_pairs_in_a_chain_are_one_group(tmp_path: Path):
-    path = tmp_path / "mine.tsv"
-    path.write_text("entails\tA.\tB.\nneutral\tC.\tD.\nneutral\tE.\tF.\ncontradicts\tC.\tB.\n", encoding="utf-8")
-    first, second, third, fourth = pairs(path)
-    assert first.group == second.group == fourth.group != third.group
