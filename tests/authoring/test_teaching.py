@@ -35,6 +35,9 @@ def test_the_table_has_the_numbers_of_exercises_and_heads():
     points = {n: sum(e.points for key, e in EXERCISES.items() if key.split(".")[0] == n) for n in CHAPTERS}
     running = {n: re.search(r"Running every cell takes (.*?)\.", text)[1] for n, text in CHAPTERS.items()}
     assert rows == [(n, str(reading(n)), str(minutes(n)), str(points[n]), running[n]) for n in CHAPTERS]
+    for n in CHAPTERS:
+        said = int(re.search(r"(?m)^About (\d+) minutes with", CHAPTERS[n])[1])
+        assert abs(said - reading(n) - minutes(n)) <= 5, (n, said, reading(n) + minutes(n))
     totals = [sum(map(reading, CHAPTERS)), sum(map(minutes, CHAPTERS)), sum(points.values())]
     assert "| all | | {} | {} | {} | |".format(*totals) in PAGE
 
