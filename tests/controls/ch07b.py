@@ -29,7 +29,7 @@ CONTROLS = [
             "    qk_norm=True)", "    qk_norm=False)"),
     Control("In the sandwich and the output form a branch adds variance 1.",
             "no norm behind the branch", 'assert all(90 < at_end[place][0] < 170 for place in ("sandwich", "output"))',
-            "sublayer(x, branch, norm, norm, place)", 'sublayer(x, branch, norm, lambda t: t, place)'),
+            "sublayer(x, branch, norm, norm, place)", 'sublayer(x, branch, norm, norm if place == "post" else nn.Identity(), place)'),
     Control("With QK-norm the length of queries and keys has no effect.",
             "keys and queries not normalised", "assert plain[-1] > 0.9 and max(normed) - min(normed) < 0.001",
             "        return t / torch.sqrt(t.pow(2).mean(dim=-1, keepdim=True) + eps)\n", "        return t\n"),
