@@ -5,7 +5,7 @@ Stored results: ``python benchmarks/gazette.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -80,10 +80,11 @@ def grade(task: str, model: nn.Module, data: Data) -> float:
     return span_scores(*tags)[2]
 
 
-def fine_tune(task: str, body: Bert, train: Data, seed: int = 0, lr: float = 1e-3, steps: int | None = None) -> nn.Module:
+def fine_tune(task: str, body: Bert, train: Data, seed: int = 0, lr: float = 1e-3, steps: int | None = None,
+              head: Callable[[str, Bert], nn.Module] = head_for) -> nn.Module:
     """A new head on this body, trained together with whatever in the body is not frozen, in batches of 16."""
     torch.manual_seed(seed)
-    model = head_for(task, body)
+    model = head(task, body)
     count = len(train.ids)
     epochs = max(1, (steps or STEPS[task]) // -(-count // 16))
     finetune(model, lambda rows: loss_of(task, model, Data(*(part[rows] for part in train))), count, epochs, lr, seed=seed)

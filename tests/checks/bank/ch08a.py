@@ -386,6 +386,29 @@ def noam_rate(step, d_model, warmup):
     return peak * torch.stack([part, part.rsqrt()]).amin(dim=0)
 """
 
+TRAINED = """
+def train_translator(new_model, sources, targets, rates, pad_id=0):
+    model = new_model()
+    adam = torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)
+    losses = []
+    for k in range(len(sources)):
+        source, given, wanted = sources[k], targets[k][:, :-1], targets[k][:, 1:]
+        n = given.size(1)
+        source_mask = (source != pad_id).unsqueeze(1)
+        mask = torch.tril(torch.ones(n, n)).bool()
+        adam.param_groups[0]["lr"] = rates[k]
+        scores = model(source, given, source_mask, mask)
+        loss = F.cross_entropy(scores.transpose(1, 2), wanted, ignore_index=pad_id)
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+        losses.append(loss.item())
+    model.eval()
+    with torch.no_grad():
+        scores = model(source, given, source_mask, mask)
+    return losses, scores
+"""
+
 BANK = (
     # 08a.1
     Answer("08a.1", "with a function of its own", CROSS, right=True),
@@ -703,4 +726,74 @@ def noam_rate(step, d_model, warmup):
     Answer("08a.7", "falls with the step, not with its root",
            edit(RATE, "s ** -0.5, s * warmup ** -1.5", "warmup ** 0.5 / s, s * warmup ** -1.5")),
     Answer("08a.7", "the width is left out", edit(RATE, "d_model ** -0.5 * torch", "torch")),
+    # 08a.8 ----------------------------------------------------------------------------------------------------------
+    Answer("08a.8", "a right answer", TRAINED, right=True),
+    Answer("08a.8", "a right answer that picks the real tokens", edit(
+        TRAINED, "F.cross_entropy(scores.transpose(1, 2), wanted, ignore_index=pad_id)",
+        "F.cross_entropy(scores[wanted != pad_id], wanted[wanted != pad_id])"), right=True),
+    Answer("08a.8", "a right answer with a schedule of PyTorch", """
+def train_translator(new_model, sources, targets, rates, pad_id=0):
+    model = new_model()
+    adam = torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)
+    rate = torch.optim.lr_scheduler.LambdaLR(adam, lambda step: rates[min(step, len(rates) - 1)])
+    losses = []
+    for x, y in zip(sources, targets):
+        look = x.ne(pad_id)[:, None, :]
+        k = y.shape[1] - 1
+        causal = torch.arange(k)[:, None] >= torch.arange(k)
+        scores = model(x, y[:, :k], look, causal)
+        each = -scores.log_softmax(-1).gather(-1, y[:, 1:, None])[..., 0]
+        real = y[:, 1:] != pad_id
+        loss = each[real].mean()
+        loss.backward()
+        adam.step()
+        adam.zero_grad()
+        rate.step()
+        losses.append(float(loss))
+    with torch.no_grad():
+        return losses, model.eval()(x, y[:, :k], look, causal)
+""", right=True),
+    Answer("08a.8", "never clears the gradients", edit(TRAINED, "        adam.zero_grad()\n", "")),
+    Answer("08a.8", "clears the gradients after backward, so nothing is learned", edit(
+        TRAINED, "        adam.zero_grad()\n        loss.backward()\n", "        loss.backward()\n        adam.zero_grad()\n")),
+    Answer("08a.8", "the decoder is given the tokens it has to name", edit(
+        TRAINED, "targets[k][:, :-1], targets[k][:, 1:]", "targets[k][:, 1:], targets[k][:, 1:]")),
+    Answer("08a.8", "every position names the token it is given", edit(
+        TRAINED, "targets[k][:, :-1], targets[k][:, 1:]", "targets[k][:, :-1], targets[k][:, :-1]")),
+    Answer("08a.8", "pads count in the loss", edit(TRAINED, ", ignore_index=pad_id)", ")")),
+    Answer("08a.8", "the pad is always 0", edit(
+        TRAINED, "wanted, ignore_index=pad_id", "wanted, ignore_index=0")),
+    Answer("08a.8", "the mask of the source is turned round", edit(TRAINED, "(source != pad_id)", "(source == pad_id)")),
+    Answer("08a.8", "the source has no mask", edit(
+        TRAINED, "(source != pad_id).unsqueeze(1)", "torch.ones_like(source).bool().unsqueeze(1)")),
+    Answer("08a.8", "the decoder looks ahead", edit(TRAINED, "torch.tril(torch.ones(n, n)).bool()", "torch.ones(n, n).bool()")),
+    Answer("08a.8", "the triangle lies on the wrong side", edit(TRAINED, "torch.tril(", "torch.triu(")),
+    Answer("08a.8", "a position may not read itself", edit(
+        TRAINED, "torch.tril(torch.ones(n, n)).bool()", "torch.tril(torch.ones(n, n), -1).bool()")),
+    Answer("08a.8", "always the first rate", edit(TRAINED, "= rates[k]", "= rates[0]")),
+    Answer("08a.8", "each rate comes one step late", edit(
+        TRAINED, "        adam.param_groups[0][\"lr\"] = rates[k]\n", "        adam.param_groups[0][\"lr\"] = rates[max(k - 1, 0)]\n")),
+    Answer("08a.8", "a new Adam for every batch forgets its averages", edit(edit(
+        TRAINED, "    adam = torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)\n", ""),
+        "        adam.param_groups[0]", """        adam = torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)
+        adam.param_groups[0]""")),
+    Answer("08a.8", "Adam with its default betas", edit(TRAINED, ", betas=(0.9, 0.98), eps=1e-9", "")),
+    Answer("08a.8", "plain gradient descent", edit(
+        TRAINED, "torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)", "torch.optim.SGD(model.parameters(), lr=1.0)")),
+    Answer("08a.8", "the scores at the end are made in training mode", edit(TRAINED, "    model.eval()\n", "")),
+    Answer("08a.8", "returns the scores of the last batch before its update", edit(TRAINED, """    model.eval()
+    with torch.no_grad():
+        scores = model(source, given, source_mask, mask)
+    return losses, scores""", "    return losses, scores.detach()")),
+    Answer("08a.8", "a right answer whose scores could still be differentiated", edit(TRAINED, """    with torch.no_grad():
+        scores = model(source, given, source_mask, mask)
+""", """    scores = model(source, given, source_mask, mask)
+"""), right=True),
+    Answer("08a.8", "a right answer that keeps the losses as tensors", edit(TRAINED, "loss.item()", "loss.detach()"), right=True),
+    Answer("08a.8", "the loss is a sum, not a mean", edit(TRAINED, "ignore_index=pad_id)", "ignore_index=pad_id, reduction=\"sum\")")),
+    Answer("08a.8", "trains in evaluation mode, without dropout", edit(TRAINED, "model = new_model()", "model = new_model().eval()")),
+    Answer("08a.8", "the mean over sentences of the mean over their tokens", edit(
+        TRAINED, "loss = F.cross_entropy(scores.transpose(1, 2), wanted, ignore_index=pad_id)",
+        """each = F.cross_entropy(scores.transpose(1, 2), wanted, ignore_index=pad_id, reduction="none")
+        loss = (each.sum(1) / (wanted != pad_id).sum(1)).mean()""")),
 )

@@ -12,6 +12,20 @@ prediction_of_heads = {
 }
 """
 
+LOW_RANK = """
+class LowRank(nn.Module):
+    def __init__(self, d_out, d_in, rank, alpha):
+        super().__init__()
+        if rank < 1 or rank > min(d_out, d_in):
+            raise ValueError(f"rank {rank} does not fit a matrix of {d_out} by {d_in}")
+        self.rank, self.alpha = rank, alpha
+        self.down = nn.Parameter(torch.randn(rank, d_in) * 0.02)
+        self.up = nn.Parameter(torch.zeros(d_out, rank))
+
+    def forward(self, weight):
+        return weight + self.alpha / self.rank * self.up @ self.down
+"""
+
 CLASSIFIER = """
 class Classifier(nn.Module):
     def __init__(self, d_model, num_labels, dropout):
@@ -600,4 +614,66 @@ def windows(passage, room, stride, answer):
     Answer("10.7", "does not return the starts", edit(WINDOWS, "return rows, torch.tensor(starts), ", "return rows, ")),
     Answer("10.7", "pads in front of a short last window", edit(
         WINDOWS, "rows[k, :len(part)] = part", "rows[k, room - len(part):] = part")),
+    # ---- 10.8 a change of low rank
+    Answer("10.8", "a right answer that scales at the end", LOW_RANK, right=True),
+    Answer("10.8", "a right answer with init functions and einsum", """
+class LowRank(nn.Module):
+    def __init__(self, d_out, d_in, rank, alpha):
+        super().__init__()
+        largest = d_in if d_in < d_out else d_out
+        if rank not in range(1, largest + 1):
+            raise ValueError(f"1 <= rank <= {largest} is needed, not rank={rank}")
+        self.scale = alpha / rank
+        self.down = nn.Parameter(torch.empty(rank, d_in))
+        self.up = nn.Parameter(torch.empty(d_out, rank))
+        nn.init.kaiming_uniform_(self.down, a=math.sqrt(5))
+        nn.init.zeros_(self.up)
+
+    def forward(self, weight):
+        return weight + self.scale * torch.einsum("or,ri->oi", self.up, self.down)
+""", right=True),
+    Answer("10.8", "a right answer with register_parameter and addmm", """
+class LowRank(nn.Module):
+    def __init__(self, d_out, d_in, rank, alpha):
+        super().__init__()
+        if not 0 < rank <= min(d_in, d_out):
+            raise ValueError("the rank cannot be " + str(rank))
+        self.register_parameter("down", nn.Parameter(torch.rand(rank, d_in) - 0.5))
+        self.register_parameter("up", nn.Parameter(torch.zeros(d_out, rank)))
+        self.factor = alpha / rank
+
+    def forward(self, weight):
+        return torch.addmm(weight, self.up, self.down, alpha=self.factor)
+""", right=True),
+    Answer("10.8", "both matrices start at 0, so neither ever gets a gradient", edit(
+        LOW_RANK, "torch.randn(rank, d_in) * 0.02", "torch.zeros(rank, d_in)")),
+    Answer("10.8", "both start at random, so the body is changed before the first step", edit(
+        LOW_RANK, "torch.zeros(d_out, rank)", "torch.randn(d_out, rank) * 0.02")),
+    Answer("10.8", "up starts at random and down at 0", edit(edit(
+        LOW_RANK, "torch.randn(rank, d_in) * 0.02", "torch.zeros(rank, d_in)"), "torch.zeros(d_out, rank)", "torch.randn(d_out, rank)")),
+    Answer("10.8", "the scale is left out", edit(LOW_RANK, "self.alpha / self.rank * self.up", "self.up")),
+    Answer("10.8", "multiplies by alpha only", edit(LOW_RANK, "self.alpha / self.rank", "self.alpha")),
+    Answer("10.8", "divides by the root of the rank", edit(LOW_RANK, "self.alpha / self.rank", "self.alpha / self.rank ** 0.5")),
+    Answer("10.8", "the scale upside down", edit(LOW_RANK, "self.alpha / self.rank", "self.rank / self.alpha")),
+    Answer("10.8", "returns the change without the weight", edit(LOW_RANK, "weight + self.alpha", "self.alpha")),
+    Answer("10.8", "changes the weight that was handed in", edit(
+        LOW_RANK, "return weight + self.alpha / self.rank * self.up @ self.down", """with torch.no_grad():
+            weight += self.alpha / self.rank * self.up @ self.down
+        return weight""")),
+    Answer("10.8", "the product is computed without a gradient", edit(
+        LOW_RANK, "return weight + self.alpha / self.rank * self.up @ self.down", """with torch.no_grad():
+            change = self.alpha / self.rank * self.up @ self.down
+        return weight + change""")),
+    Answer("10.8", "down is a plain tensor, which no optimiser finds", edit(
+        LOW_RANK, "nn.Parameter(torch.randn(rank, d_in) * 0.02)", "torch.randn(rank, d_in) * 0.02")),
+    Answer("10.8", "accepts every rank", edit(LOW_RANK, """        if rank < 1 or rank > min(d_out, d_in):
+            raise ValueError(f"rank {rank} does not fit a matrix of {d_out} by {d_in}")
+""", "")),
+    Answer("10.8", "compares the rank with the larger side", edit(LOW_RANK, "rank > min(d_out, d_in)", "rank > max(d_out, d_in)")),
+    Answer("10.8", "refuses the full rank", edit(LOW_RANK, "rank > min(d_out, d_in)", "rank >= min(d_out, d_in)")),
+    Answer("10.8", "rank 0 is let through", edit(LOW_RANK, "rank < 1 or", "rank < 0 or")),
+    Answer("10.8", "the matrices lie on their sides", edit(edit(
+        LOW_RANK, "torch.randn(rank, d_in) * 0.02", "torch.randn(d_in, rank) * 0.02"), "self.up @ self.down", "self.up @ self.down.T")),
+    Answer("10.8", "the names exchanged", edit(edit(edit(
+        LOW_RANK, "self.down = nn", "self.first = nn"), "self.up = nn", "self.second = nn"), "self.up @ self.down", "self.second @ self.first")),
 )
