@@ -97,7 +97,37 @@ def pretrained(way: str, seed: int, steps: int) -> tuple[nn.Module, dict[str, fl
         return model, found | {"nats": batch(rows_of(gazette.held_out(), Random(0))).item()}
 
 
+@torch.no_grad()
+def write_on(model: nn.Module, way: str, starts: list[list[int]], count: int = 12) -> list[list[int]]:
+    """The most probable next word, ``count`` times: a gap behind the text for "hidden", else the last state under a causal mask."""
+    written = []
+    for ids in starts:
+        ids = list(ids)
+        for _ in range(count):
+            if way == "hidden":
+                shown = torch.tensor([[*ids, WORDS.mask_id, WORDS.sep_id]])
+                scores = model.tokens(model.bert(shown))[0, -2]
+            else:
+                n = len(ids)
+                scores = model.tokens(model.bert(torch.tensor([ids]), None, torch.ones(1, n, n, dtype=torch.bool).tril()))[0, -1]
+            ids.append(int(scores.argmax()))
+        written.append(ids)
+    return written
+
+
+def writing(model: nn.Module, way: str, triples: set[tuple[int, ...]]) -> dict:
+    """Share of three words in a row that occur in the text, share of words that have been written before, and two samples."""
+    starts = [[WORDS.cls_id, *(WORDS.ids[word] for word in document[0][:3])] for document in gazette.held_out()[:50]]
+    texts = [row[4:] for row in write_on(model, way, starts)]
+    known = [tuple(row[k : k + 3]) in triples for row in write_on(model, way, starts) for k in range(2, len(row) - 2)]
+    again = sum(1 - len(set(text)) / len(text) for text in texts) / len(texts)
+    samples = [" ".join(WORDS.pieces[i] for i in start[1:] + text) for start, text in zip(starts[:3], texts, strict=False)]
+    return {"known triples": sum(known) / len(known), "repeated": again, "samples": samples}
+
+
 def measure(seed: int, steps: int) -> dict:
+    rows = [ids for ids, _ in rows_of(gazette.documents(20_000), Random(0))]
+    triples = {tuple(ids[k : k + 3]) for ids in rows for k in range(len(ids) - 2)}
     found = {}
     for way in BODIES:
         model, own = pretrained(way, seed, steps)
@@ -110,7 +140,8 @@ def measure(seed: int, steps: int) -> dict:
                 model.load_state_dict(state)
                 tuned = fine_tune(task, Reads(model.bert, mask), train, seed, head=head)
                 heads[mask][task] = grade(task, tuned, test)
-        found[way] = own | {"heads": heads}
+        model.load_state_dict(state)
+        found[way] = own | {"heads": heads, "writing": writing(model.eval(), way, triples)}
         print(seed, way, json.dumps(found[way]), flush=True)
     return found
 
