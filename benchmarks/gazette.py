@@ -3,7 +3,8 @@
     python benchmarks/gazette.py [--only pretraining heads …] [--seeds 0 1 2]      writes results/gazette.json
 
 ``pretraining`` trains a body for each seed (five minutes each on one core) and measures its gaps and its heads from 200 labels.
-``controls`` does so for text without links and for documents whose words are shuffled. The rest uses the committed body.
+``controls`` and ``drawn`` do so for text without links, for documents whose words are shuffled, and for words drawn at random. The
+rest uses the committed body.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import time
 from pathlib import Path
+from random import Random
 
 import torch
 from report import HERE, write
@@ -67,7 +68,7 @@ def pretraining(seed):
 def controls(seed):
     """The same for text without questions and links, and for documents whose words are shuffled: each graded on gaps of its own kind."""
     def shuffled(documents):
-        draw, found = random.Random(0), []
+        draw, found = Random(0), []
         for document in documents:
             words = [word for sentence in document for word in sentence]
             draw.shuffle(words)
@@ -110,10 +111,16 @@ def low_rank(seed):
     for task in ("opinions", "answers"):
         found[task] = {}
         for rank in (1, 2, 4, 8, 16):
-            body = add_low_rank(gazette_body()[0], rank)
+            body = add_low_rank(gazette_body()[0], rank)  # alpha 16
             trained = sum(p.numel() for p in head_for(task, body).parameters() if p.requires_grad)
             found[task][str(rank)] = head(task, body, 200, seed, lr=3e-3) | {"trained": trained}
     return found
+
+
+def low_rank_scaled(seed):
+    """The same for answers with alpha = 2 * rank, so that the scale is 2 for every rank."""
+    return {"answers": {str(rank): head("answers", add_low_rank(gazette_body()[0], rank, 2.0 * rank), 200, seed, lr=3e-3)
+                        for rank in (1, 2, 4, 8, 16)}}
 
 
 def two_people(seed):
@@ -122,7 +129,31 @@ def two_people(seed):
             for count in (200, 1_000)}
 
 
-PARTS = {part.__name__: part for part in (tables, heads, longer, frozen_blocks, low_rank, two_people, pretraining, controls)}
+def drawn(seed):
+    """The same for documents whose words are drawn from all documents: what is left is how often each word occurs."""
+    def mixed(documents):
+        every = [word for document in documents for sentence in document for word in sentence]
+        Random(0).shuffle(every)
+        return [[[every.pop() for _ in sentence] for sentence in document] for document in documents]
+
+    return _measured(mixed(gazette.documents(DOCUMENTS)), test_gaps(mixed(gazette.held_out())), seed)
+
+
+def more_labels(seed):
+    """The two tasks that ask for a comparison, from 1,000 labels with four times the steps; pairs also with "so" before the second text."""
+    def so(items):
+        return [item._replace(second=["so", *item.second]) for item in items]
+
+    def right(task, count, steps=None, change=list):
+        train, test = (tensors(task, change(items)) for items in examples(task, count, seed))
+        return {"right": grade(task, fine_tune(task, gazette_body()[0], train, seed, steps=steps), test)}
+
+    return {"answers of two": right("answers of two", 1_000, 800), "pairs": right("pairs", 1_000, 1_200),
+            "pairs with so": right("pairs", 1_000, 1_200, so), "pairs with so, 200 labels": right("pairs", 200, None, so)}
+
+
+PARTS = {part.__name__: part for part in (tables, heads, longer, frozen_blocks, low_rank, low_rank_scaled, two_people, more_labels,
+                                          pretraining, controls, drawn)}
 
 
 def main():

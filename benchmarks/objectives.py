@@ -1,9 +1,12 @@
 """BERT against GPT: one body, one text, three ways of pre-training, four tasks from 200 labels. Chapter 10 shows the figures.
 
-    python benchmarks/objectives.py [--seeds 0 1 2] [--steps 4000]      writes results/objectives.json; about ten minutes a seed
+    python benchmarks/objectives.py [--seeds 0 1 2] [--steps 4000] [--ways hidden next …]
+
+It writes results/objectives.json and takes about ten minutes a seed.
 
 "hidden" fills gaps and reads both sides; "next" names the next word and reads the left side; "prefix" reads the front of a text on
-both sides and names the next word behind it. Every body is then fine-tuned with either mask. A label of a text is read from its last
+both sides and names the next word behind it; "quarter" is "next", but only a quarter of the words is asked, as many as there are gaps.
+Every body is then fine-tuned with either mask. A label of a text is read from its last
 token, for every body: with the causal mask no other token has read the whole text.
 """
 
@@ -24,12 +27,12 @@ from course_utils.experiments.ch10_heads import fine_tune, grade, head_for, tens
 from course_utils.models.bert import Bert, SequenceClassifier
 from course_utils.text import gazette
 from course_utils.text.gazette_tasks import LABELS, examples
-from course_utils.training.gazette_bert import WORDS, gap_loss, gaps, new_model, rows_of, score, test_gaps
+from course_utils.training.gazette_bert import RATE, WORDS, gap_loss, gaps, new_model, rows_of, score, test_gaps
 from course_utils.training.loop import fit
 from course_utils.training.schedules import warmup_linear
 
 TASKS = ("opinions", "names", "answers", "pairs")
-BODIES = ("random", "hidden", "next", "prefix")
+WAYS = ("random", "hidden", "next", "quarter", "prefix")
 
 
 class Reads(nn.Module):
@@ -56,12 +59,16 @@ def head(task: str, body: nn.Module) -> nn.Module:
     return FromTheLast(body, len(LABELS[task])) if task in ("opinions", "pairs") else head_for(task, body)
 
 
-def next_loss(model: nn.Module, ids: Tensor, segments: Tensor, fronts: Tensor) -> Tensor:
-    """Cross-entropy of every next word behind the front (1 for "next": the front is [CLS]); everything may look at the front."""
+def next_loss(model: nn.Module, ids: Tensor, segments: Tensor, fronts: Tensor, chance: Tensor | None = None) -> Tensor:
+    """Cross-entropy of every next word behind the front (1 for "next": the front is [CLS]); everything may look at the front.
+
+    ``chance``, of the shape of ids: numbers between 0 and 1; words with more than a quarter are not asked.
+    """
     real, place = ids != WORDS.pad_id, torch.arange(ids.shape[1])
     seen = (place <= place[:, None]) | (place < fronts[:, None, None])  # (batch, query, key)
     hidden = model.bert(ids, segments, seen & real[:, None])[:, :-1]
     asked = real[:, 1:] & (place[1:] >= fronts[:, None])  # the word to be named lies behind the front
+    asked = asked if chance is None else asked & (chance[:, 1:] < RATE)
     return F.cross_entropy(model.tokens(hidden[asked]), ids[:, 1:][asked])
 
 
@@ -72,14 +79,14 @@ def pretrained(way: str, seed: int, steps: int) -> tuple[nn.Module, dict[str, fl
         return new_model(seed + 100), {}
     waiting: list = []
 
-    def batch(rows: list) -> Tensor:
+    def batch(rows: list, ask: bool = way == "quarter") -> Tensor:
         if way == "hidden":
             return gap_loss(model, gaps(rows, g))
         n = max(len(ids) for ids, _ in rows)
         ids, segments = (torch.tensor([row[part] + [0] * (n - len(row[part])) for row in rows]) for part in (0, 1))
         lengths = torch.tensor([len(ids) for ids, _ in rows])
         fronts = 1 + (torch.rand(len(rows), generator=g) * (lengths - 1)).long() if way == "prefix" else torch.ones_like(lengths)
-        return next_loss(model, ids, segments, fronts)
+        return next_loss(model, ids, segments, fronts, torch.rand(ids.shape, generator=g) if ask else None)
 
     def loss() -> Tensor:
         if len(waiting) < 16:
@@ -94,7 +101,7 @@ def pretrained(way: str, seed: int, steps: int) -> tuple[nn.Module, dict[str, fl
     if way == "hidden":
         return model, found | {"gaps": score(model, test_gaps()).accuracy}
     with torch.no_grad():
-        return model, found | {"nats": batch(rows_of(gazette.held_out(), Random(0))).item()}
+        return model, found | {"nats": batch(rows_of(gazette.held_out(), Random(0)), ask=False).item()}
 
 
 @torch.no_grad()
@@ -125,11 +132,11 @@ def writing(model: nn.Module, way: str, triples: set[tuple[int, ...]]) -> dict:
     return {"known triples": sum(known) / len(known), "repeated": again, "samples": samples}
 
 
-def measure(seed: int, steps: int) -> dict:
+def measure(seed: int, steps: int, ways: list[str]) -> dict:
     rows = [ids for ids, _ in rows_of(gazette.documents(20_000), Random(0))]
     triples = {tuple(ids[k : k + 3]) for ids in rows for k in range(len(ids) - 2)}
     found = {}
-    for way in BODIES:
+    for way in ways:
         model, own = pretrained(way, seed, steps)
         state = {name: value.clone() for name, value in model.state_dict().items()}
         heads: dict[str, dict[str, float]] = {}
@@ -150,12 +157,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--steps", type=int, default=4_000)
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     options = parser.parse_args()
     os.environ["COURSE_BUILD"] = "1"  # no progress bars
     path = HERE / "results" / "objectives.json"
     for seed in options.seeds:
-        found = measure(seed, options.steps)
+        found = measure(seed, options.steps, options.ways)
         kept = json.loads(path.read_text())["seeds"] if path.exists() else {}
+        found = kept.get(str(seed), {}) | found
         write("objectives", {"threads": torch.get_num_threads(), "steps": options.steps, "seeds": kept | {str(seed): found}})
 
 
