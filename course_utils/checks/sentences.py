@@ -221,7 +221,8 @@ def _entry_problem(name: str, got: Any, want: Any) -> str | None:
         return None if want is None else f"Your {name} {does(name, 'is', 'are')} None."
     if isinstance(want, torch.Tensor):
         if not isinstance(got, torch.Tensor):
-            return f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a tensor of shape {tuple(want.shape)}."
+            mend = " Keep it a tensor: after `.item()` or `float` no gradient can flow." if _kind(got) == "number" and not want.dim() else ""
+            return f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a tensor of shape {tuple(want.shape)}.{mend}"
         if want.dtype is torch.bool and got.dtype is not torch.bool:
             return f"Your {name} {does(name, 'has', 'have')} numbers ({got.dtype}); expected booleans, True and False."
         if not want.is_floating_point() and want.dtype is not torch.bool and (got.is_floating_point() or got.dtype is torch.bool):
@@ -239,7 +240,8 @@ def _entry_problem(name: str, got: Any, want: Any) -> str | None:
                     "which can count or point at a place.")
         return None
     if isinstance(want, (list, tuple)):
-        return None if isinstance(got, (list, tuple)) else f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a list."
+        mend = " `.tolist()` makes one of it." if isinstance(got, torch.Tensor) else ""
+        return None if isinstance(got, (list, tuple)) else f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a list.{mend}"
     return None if type(got) is type(want) else f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a {_kind(want)}."
 
 

@@ -201,7 +201,7 @@ WEIGHTS = """
 prediction_of_weights = {
     "one encoder block": 3152384,
     "one decoder block": 4204032,
-    "cross-attention of all blocks": 6303744,
+    "cross-attention of all blocks (without its norms)": 6303744,
     "embeddings and output matrix, nothing shared": 56832000,
     "the same, all three shared": 18944000,
     "the whole model, all three shared": 63082496,
@@ -216,7 +216,7 @@ decoder = 2 * attention + feed + 3 * norm
 prediction_of_weights = {
     "one encoder block": encoder,
     "one decoder block": decoder,
-    "cross-attention of all blocks": N * attention,
+    "cross-attention of all blocks (without its norms)": N * attention,
     "embeddings and output matrix, nothing shared": 3 * V * d,
     "the same, all three shared": V * d,
     "the whole model, all three shared": N * (encoder + decoder) + V * d,
@@ -228,7 +228,7 @@ linear = lambda a, b, bias=True: a * b + b * bias
 prediction_of_weights = {}
 prediction_of_weights["embeddings and output matrix, nothing shared"] = sum([linear(512, 37_000, False)] * 3)
 prediction_of_weights["the same, all three shared"] = 37 * 512_000
-prediction_of_weights["cross-attention of all blocks"] = sum(4 * linear(512, 512) for _ in range(6))
+prediction_of_weights["cross-attention of all blocks (without its norms)"] = sum(4 * linear(512, 512) for _ in range(6))
 prediction_of_weights["one encoder block"] = 4 * linear(512, 512) + linear(512, 2048) + linear(2048, 512) + 4 * 512
 prediction_of_weights["one decoder block"] = prediction_of_weights["one encoder block"] + 4 * linear(512, 512) + 1024
 prediction_of_weights["the whole model, all three shared"] = (
@@ -239,7 +239,7 @@ WEIGHTS_FLOATS = """
 prediction_of_weights = {
     "one encoder block": 3_152_384.0,
     "one decoder block": 3_152_384.0 + 1_050_624.0 + 1_024.0,
-    "cross-attention of all blocks": 24 * 512 * 513,
+    "cross-attention of all blocks (without its norms)": 24 * 512 * 513,
     "embeddings and output matrix, nothing shared": 56.832e6,
     "the same, all three shared": 56_832_000 // 3,
     "the whole model, all three shared": 6 * 7_356_416 + 37_000 * 512,
@@ -583,7 +583,7 @@ class DecoderBlock(nn.Module):
 prediction_of_weights = {
     "one encoder block": 3.15,
     "one decoder block": 4.2,
-    "cross-attention of all blocks": 6.3,
+    "cross-attention of all blocks (without its norms)": 6.3,
     "embeddings and output matrix, nothing shared": 56.8,
     "the same, all three shared": 18.9,
     "the whole model, all three shared": 63.1,
