@@ -268,7 +268,7 @@ SMOOTHING = Exercise(
         Twin("the floor taken off", partial(_smooth, how="divergence"),
              "You have subtracted the entropy of the target, which leaves the divergence. The loss itself is asked for."),
         Twin("logarithm of 0 in the target", partial(_smooth, how="logarithm of 0"),
-             "With eps = 0 most words have the target 0, and 0 times the logarithm of 0 is NaN. In an entropy it counts as 0: "
+             "Without smoothing most words have the target 0, and 0 times the logarithm of 0 is NaN. In an entropy it counts as 0: "
              "`torch.special.xlogy` knows that."),
         Twin("logarithm of a softmax", partial(_smooth, how="log of softmax"),
              "For large scores the softmax rounds small probabilities to 0, and their logarithm is infinite. Take both in one step."),

@@ -779,7 +779,8 @@ def train_translator(new_model, sources, targets, rates, pad_id=0):
         adam.param_groups[0]""")),
     Answer("08a.8", "Adam with its default betas", edit(TRAINED, ", betas=(0.9, 0.98), eps=1e-9", "")),
     Answer("08a.8", "plain gradient descent", edit(
-        TRAINED, "torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)", "torch.optim.SGD(model.parameters(), lr=1.0)")),
+        TRAINED, "torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)",
+        "torch.optim.SGD(model.parameters(), lr=1.0)")),
     Answer("08a.8", "the scores at the end are made in training mode", edit(TRAINED, "    model.eval()\n", "")),
     Answer("08a.8", "returns the scores of the last batch before its update", edit(TRAINED, """    model.eval()
     with torch.no_grad():
