@@ -691,6 +691,9 @@ def smoothed_loss(scores, target, eps=0.1):
     Answer("08a.6", "adds the even share without taking it from the right word", edit(SMOOTH, "-(1 - eps) * right", "-right")),
     Answer("08a.6", "averages the scores instead of the log-probabilities", edit(SMOOTH, "log_p.mean(dim=-1)", "scores.mean(dim=-1)")),
     Answer("08a.6", "measures in bits", edit(SMOOTH, "F.log_softmax(scores, dim=-1)", "F.log_softmax(scores, dim=-1) / math.log(2)")),
+    Answer("08a.6", "entropy plus divergence, with a plain logarithm of the target",
+           edit(SMOOTH_Q, "return -(q * torch.log_softmax(scores, -1)).sum(-1)",
+           "return -(q * q.log()).sum(-1) + (q * (q.log() - torch.log_softmax(scores, -1))).sum(-1)")),
     Answer("08a.6", "takes the scores for probabilities that are normalised",
            edit(SMOOTH, "F.log_softmax(scores, dim=-1)", "torch.log(scores)")),
     # 08a.7
@@ -767,6 +770,8 @@ def train_translator(new_model, sources, targets, rates, pad_id=0):
     Answer("08a.8", "the source has no mask", edit(
         TRAINED, "(source != pad_id).unsqueeze(1)", "torch.ones_like(source).bool().unsqueeze(1)")),
     Answer("08a.8", "the decoder looks ahead", edit(TRAINED, "torch.tril(torch.ones(n, n)).bool()", "torch.ones(n, n).bool()")),
+    Answer("08a.8", "the pads of the target are hidden, too", edit(
+        TRAINED, "torch.tril(torch.ones(n, n)).bool()", "torch.tril(torch.ones(n, n)).bool() & (given != pad_id)[:, None]")),
     Answer("08a.8", "the triangle lies on the wrong side", edit(TRAINED, "torch.tril(", "torch.triu(")),
     Answer("08a.8", "a position may not read itself", edit(
         TRAINED, "torch.tril(torch.ones(n, n)).bool()", "torch.tril(torch.ones(n, n), -1).bool()")),
