@@ -221,7 +221,8 @@ def _entry_problem(name: str, got: Any, want: Any) -> str | None:
         return None if want is None else f"Your {name} {does(name, 'is', 'are')} None."
     if isinstance(want, torch.Tensor):
         if not isinstance(got, torch.Tensor):
-            return f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a tensor of shape {tuple(want.shape)}."
+            mend = " Keep it a tensor: after `.item()` or `float` no gradient flows." if _kind(got) == "number" and not want.dim() else ""
+            return f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a tensor of shape {tuple(want.shape)}.{mend}"
         if want.dtype is torch.bool and got.dtype is not torch.bool:
             return f"Your {name} {does(name, 'has', 'have')} numbers ({got.dtype}); expected booleans, True and False."
         if not want.is_floating_point() and want.dtype is not torch.bool and (got.is_floating_point() or got.dtype is torch.bool):

@@ -10,7 +10,8 @@ from ...checks.exercise import Case, Exercise, Twin
 from ...models.sizes import shapes_only
 
 D, FF, HEADS, LAYERS, VOCAB = 512, 2048, 8, 6, 37_000
-NAMES = ("one encoder block", "one decoder block", "cross-attention of all blocks", "embeddings and output matrix, nothing shared",
+NAMES = ("one encoder block", "one decoder block", "cross-attention of all blocks (without its norms)",
+         "embeddings and output matrix, nothing shared",
          "the same, all three shared", "the whole model, all three shared")
 
 

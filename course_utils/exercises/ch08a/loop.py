@@ -78,6 +78,7 @@ def _loop(new_model: Any, sources: Ids, targets: Ids, rates: list[float], pad_id
         real = (source != (0 if how == "zero" else pad_id))[:, None]
         mask = torch.ones_like(mask) if how == "future open" else mask.T if how == "past hidden" else mask
         mask, real = (~mask, ~real) if how == "inverted" else (mask, real)
+        mask = mask & (given != pad_id)[:, None] if how == "target pads hidden" else mask
         return model(source, given, torch.ones_like(real) if how == "source pads read" else real, mask)
 
     model, losses = make(), []
@@ -193,6 +194,9 @@ TRAINING = Exercise(
         Twin("both masks inverted", partial(_train, how="inverted"), "True means “may read”, here as everywhere in the course."),
         Twin("pads of the source are read", partial(_train, how="source pads read"),
              "The pads of the source take part in what is read. Its mask has to close them."),
+        Twin("pads of the target hidden", partial(_train, how="target pads hidden"),
+             "Your mask of the target closes its pads, too. Real words never read them, but the rows of the pads now get other scores, and "
+             "all rows are compared. The triangle alone is asked for."),
         Twin("pad id taken for 0", partial(_train, how="zero"),
              "The mask of the source looks for the id 0. The id of the padding is an argument."),
         Twin("nothing shifted at all", partial(_train, how="whole target"),

@@ -211,6 +211,9 @@ def _smooth(scores: Tensor, target: Tensor, eps: float = 0.1, how: str = "right"
             return -torch.log((1 - eps) * sure.exp() + eps / count)
         case "bits":
             return (-(1 - eps) * sure - eps * log_p.mean(-1)) / math.log(2)
+        case "logarithm of 0":  # entropy and divergence of the smoothed target, added up
+            q = torch.full_like(log_p, eps / count).scatter(-1, target[..., None], 1 - eps + eps / count)
+            return -(q * q.log()).sum(-1) + (q * (q.log() - log_p)).sum(-1)
         case "divergence":
             right = 1 - eps + eps / count
             floor = -right * math.log(right) - ((count - 1) * eps / count * math.log(eps / count) if eps else 0.0)
@@ -264,6 +267,9 @@ SMOOTHING = Exercise(
              "probabilities alone."),
         Twin("the floor taken off", partial(_smooth, how="divergence"),
              "You have subtracted the entropy of the target, which leaves the divergence. The loss itself is asked for."),
+        Twin("logarithm of 0 in the target", partial(_smooth, how="logarithm of 0"),
+             "Without smoothing most words have the target 0, and 0 times the logarithm of 0 is NaN. In an entropy it counts as 0: "
+             "`torch.special.xlogy` knows that."),
         Twin("logarithm of a softmax", partial(_smooth, how="log of softmax"),
              "For large scores the softmax rounds small probabilities to 0, and their logarithm is infinite. Take both in one step."),
         Twin("no log-softmax", partial(_smooth, how="raw"),
@@ -284,6 +290,6 @@ SMOOTHING = Exercise(
              "in one step."),
         Twin("sign lost", partial(_smooth, how="sign"), "Every number is negative: a logarithm of a probability wants a minus sign."),
         Twin("bits instead of nats", partial(_smooth, how="bits"), "The logarithm here is the natural one, not that to the base 2."),
-        Twin("averaged over the tokens", partial(_smooth, how="mean"), "One number a token is asked for, not their mean."),
+        Twin("averaged over the tokens", partial(_smooth, how="mean"), "One number for each token is asked for, not their mean."),
     ),
 )

@@ -201,7 +201,7 @@ WEIGHTS = """
 prediction_of_weights = {
     "one encoder block": 3152384,
     "one decoder block": 4204032,
-    "cross-attention of all blocks": 6303744,
+    "cross-attention of all blocks (without its norms)": 6303744,
     "embeddings and output matrix, nothing shared": 56832000,
     "the same, all three shared": 18944000,
     "the whole model, all three shared": 63082496,
@@ -216,7 +216,7 @@ decoder = 2 * attention + feed + 3 * norm
 prediction_of_weights = {
     "one encoder block": encoder,
     "one decoder block": decoder,
-    "cross-attention of all blocks": N * attention,
+    "cross-attention of all blocks (without its norms)": N * attention,
     "embeddings and output matrix, nothing shared": 3 * V * d,
     "the same, all three shared": V * d,
     "the whole model, all three shared": N * (encoder + decoder) + V * d,
@@ -228,7 +228,7 @@ linear = lambda a, b, bias=True: a * b + b * bias
 prediction_of_weights = {}
 prediction_of_weights["embeddings and output matrix, nothing shared"] = sum([linear(512, 37_000, False)] * 3)
 prediction_of_weights["the same, all three shared"] = 37 * 512_000
-prediction_of_weights["cross-attention of all blocks"] = sum(4 * linear(512, 512) for _ in range(6))
+prediction_of_weights["cross-attention of all blocks (without its norms)"] = sum(4 * linear(512, 512) for _ in range(6))
 prediction_of_weights["one encoder block"] = 4 * linear(512, 512) + linear(512, 2048) + linear(2048, 512) + 4 * 512
 prediction_of_weights["one decoder block"] = prediction_of_weights["one encoder block"] + 4 * linear(512, 512) + 1024
 prediction_of_weights["the whole model, all three shared"] = (
@@ -239,7 +239,7 @@ WEIGHTS_FLOATS = """
 prediction_of_weights = {
     "one encoder block": 3_152_384.0,
     "one decoder block": 3_152_384.0 + 1_050_624.0 + 1_024.0,
-    "cross-attention of all blocks": 24 * 512 * 513,
+    "cross-attention of all blocks (without its norms)": 24 * 512 * 513,
     "embeddings and output matrix, nothing shared": 56.832e6,
     "the same, all three shared": 56_832_000 // 3,
     "the whole model, all three shared": 6 * 7_356_416 + 37_000 * 512,
@@ -583,7 +583,7 @@ class DecoderBlock(nn.Module):
 prediction_of_weights = {
     "one encoder block": 3.15,
     "one decoder block": 4.2,
-    "cross-attention of all blocks": 6.3,
+    "cross-attention of all blocks (without its norms)": 6.3,
     "embeddings and output matrix, nothing shared": 56.8,
     "the same, all three shared": 18.9,
     "the whole model, all three shared": 63.1,
@@ -691,6 +691,9 @@ def smoothed_loss(scores, target, eps=0.1):
     Answer("08a.6", "adds the even share without taking it from the right word", edit(SMOOTH, "-(1 - eps) * right", "-right")),
     Answer("08a.6", "averages the scores instead of the log-probabilities", edit(SMOOTH, "log_p.mean(dim=-1)", "scores.mean(dim=-1)")),
     Answer("08a.6", "measures in bits", edit(SMOOTH, "F.log_softmax(scores, dim=-1)", "F.log_softmax(scores, dim=-1) / math.log(2)")),
+    Answer("08a.6", "entropy plus divergence, with a plain logarithm of the target",
+           edit(SMOOTH_Q, "return -(q * torch.log_softmax(scores, -1)).sum(-1)",
+           "return -(q * q.log()).sum(-1) + (q * (q.log() - torch.log_softmax(scores, -1))).sum(-1)")),
     Answer("08a.6", "takes the scores for probabilities that are normalised",
            edit(SMOOTH, "F.log_softmax(scores, dim=-1)", "torch.log(scores)")),
     # 08a.7
@@ -767,6 +770,8 @@ def train_translator(new_model, sources, targets, rates, pad_id=0):
     Answer("08a.8", "the source has no mask", edit(
         TRAINED, "(source != pad_id).unsqueeze(1)", "torch.ones_like(source).bool().unsqueeze(1)")),
     Answer("08a.8", "the decoder looks ahead", edit(TRAINED, "torch.tril(torch.ones(n, n)).bool()", "torch.ones(n, n).bool()")),
+    Answer("08a.8", "the pads of the target are hidden, too", edit(
+        TRAINED, "torch.tril(torch.ones(n, n)).bool()", "torch.tril(torch.ones(n, n)).bool() & (given != pad_id)[:, None]")),
     Answer("08a.8", "the triangle lies on the wrong side", edit(TRAINED, "torch.tril(", "torch.triu(")),
     Answer("08a.8", "a position may not read itself", edit(
         TRAINED, "torch.tril(torch.ones(n, n)).bool()", "torch.tril(torch.ones(n, n), -1).bool()")),
@@ -779,7 +784,8 @@ def train_translator(new_model, sources, targets, rates, pad_id=0):
         adam.param_groups[0]""")),
     Answer("08a.8", "Adam with its default betas", edit(TRAINED, ", betas=(0.9, 0.98), eps=1e-9", "")),
     Answer("08a.8", "plain gradient descent", edit(
-        TRAINED, "torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)", "torch.optim.SGD(model.parameters(), lr=1.0)")),
+        TRAINED, "torch.optim.Adam(model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9)",
+        "torch.optim.SGD(model.parameters(), lr=1.0)")),
     Answer("08a.8", "the scores at the end are made in training mode", edit(TRAINED, "    model.eval()\n", "")),
     Answer("08a.8", "returns the scores of the last batch before its update", edit(TRAINED, """    model.eval()
     with torch.no_grad():

@@ -97,7 +97,8 @@ class EndsShared(nn.Module):
 
 
 COUNTS = {"one encoder block": 12 * 512**2 + 13 * 512, "one decoder block": 16 * 512**2 + 19 * 512,
-          "cross-attention of all blocks": 6 * (4 * 512**2 + 4 * 512), "embeddings and output matrix, nothing shared": 3 * 37_000 * 512,
+          "cross-attention of all blocks (without its norms)": 6 * (4 * 512**2 + 4 * 512),
+          "embeddings and output matrix, nothing shared": 3 * 37_000 * 512,
           "the same, all three shared": 37_000 * 512,
           "the whole model, all three shared": 6 * (28 * 512**2 + 32 * 512) + 37_000 * 512}
 
