@@ -650,7 +650,8 @@ class LowRank(nn.Module):
     Answer("10.8", "both start at random, so the body is changed before the first step", edit(
         LOW_RANK, "torch.zeros(d_out, rank)", "torch.randn(d_out, rank) * 0.02")),
     Answer("10.8", "up starts at random and down at 0", edit(edit(
-        LOW_RANK, "torch.randn(rank, d_in) * 0.02", "torch.zeros(rank, d_in)"), "torch.zeros(d_out, rank)", "torch.randn(d_out, rank)")),
+        LOW_RANK, "torch.randn(rank, d_in) * 0.02", "torch.zeros(rank, d_in)"),
+        "torch.zeros(d_out, rank)", "torch.randn(d_out, rank)")),
     Answer("10.8", "the scale is left out", edit(LOW_RANK, "self.alpha / self.rank * self.up", "self.up")),
     Answer("10.8", "multiplies by alpha only", edit(LOW_RANK, "self.alpha / self.rank", "self.alpha")),
     Answer("10.8", "divides by the root of the rank", edit(LOW_RANK, "self.alpha / self.rank", "self.alpha / self.rank ** 0.5")),
@@ -675,5 +676,6 @@ class LowRank(nn.Module):
     Answer("10.8", "the matrices lie on their sides", edit(edit(
         LOW_RANK, "torch.randn(rank, d_in) * 0.02", "torch.randn(d_in, rank) * 0.02"), "self.up @ self.down", "self.up @ self.down.T")),
     Answer("10.8", "the names exchanged", edit(edit(edit(
-        LOW_RANK, "self.down = nn", "self.first = nn"), "self.up = nn", "self.second = nn"), "self.up @ self.down", "self.second @ self.first")),
+        LOW_RANK, "self.down = nn", "self.first = nn"), "self.up = nn", "self.second = nn"),
+        "self.up @ self.down", "self.second @ self.first")),
 )
