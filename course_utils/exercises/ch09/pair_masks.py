@@ -60,6 +60,11 @@ def _mask(segments: Tensor, real: Tensor, kind: str, how: str = "right") -> Tens
             together = together & torch.ones_like(same[0]).tril()
         case "first input":
             together = together[:1].expand_as(together)
+        case "or":
+            return together & (keys | queries)
+        case "first of batch":
+            together = same | (kind == KINDS[0])
+            together[0] |= kind == KINDS[2]
         case "cls and pads":
             return (together & keys & queries) | (first if kind == KINDS[2] else torch.zeros_like(same))
         case "by product":
@@ -131,6 +136,11 @@ PAIR_MASKS = Exercise(
         _twin("segments multiplied", "by product",
               "The product of two segments is 1 only for two tokens of the second text. Ask whether they are equal."),
         _twin("always everything", "always everything", "Your mask is the same for every kind: everybody sees all real tokens."),
-        _twin("always the own text", "always own", "Your mask is the same for every kind: everybody sees its own text only."),
+        _twin("everything is the own text", "always own",
+              "With “everything” a token looks at the other text as well; yours keeps to its own."),
+        _twin("one of the two is enough", "or",
+              "You ask whether the query or the key is a real token. Both have to be: a pad neither sees nor is seen."),
+        _twin("the first input opened", "first of batch",
+              "You opened the first input of the batch. The axes are (batch, query, key): [CLS] is the first query of each input."),
     ),
 )
