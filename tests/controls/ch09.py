@@ -56,7 +56,7 @@ CONTROLS = [
             "every wrong B has the same topic", 'assert nsp["other document, same topic"] > 0.4',
             'NSP = pair_tensors(make_pairs("next", 4_800))', 'NSP = pair_tensors(make_pairs("same topic", 4_800))'),
     Control("One head looks across to the answer.",
-            "a body that has read nothing", "assert look[2][0, 0, gap, thing] > 0.9",
+            "a body that has read nothing looks at the pair", "assert look[2][0, 0, gap, thing] > 0.9",
             "look = stored.bert.look(ids, segments)[1]", "look = new_model().bert.look(ids, segments)[1]"),
     Control("Some gaps need the other text.",
             "attention may cross over in both cases", "assert both > apart + 0.06",
