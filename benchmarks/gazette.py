@@ -3,8 +3,9 @@
     python benchmarks/gazette.py [--only pretraining heads …] [--seeds 0 1 2]      writes results/gazette.json
 
 ``pretraining`` trains a body for each seed (five minutes each on one core) and measures its gaps and its heads from 200 labels.
-``controls`` and ``drawn`` do so for text without links, for documents whose words are shuffled, and for words drawn at random. The
-rest uses the committed body.
+``controls`` and ``drawn`` do so for text without links, for documents whose words are shuffled, and for words drawn at random.
+``rates``, ``shares`` and ``static`` train small bodies (2 layers of width 64, 1,000 steps): how many gaps, what stands in them, and
+whether they change. The rest uses the committed body.
 """
 
 from __future__ import annotations
@@ -19,12 +20,27 @@ from random import Random
 import torch
 from report import HERE, write
 
+from course_utils.experiments.ch09_pairs import TASKS as TASKS_OF_PAIRS
+from course_utils.experiments.ch09_pairs import judged, make_pairs, pair_tensors, shuffled, train_pairs
 from course_utils.experiments.ch10_heads import fine_tune, grade, head_for, tensors
 from course_utils.models.bert import freeze
 from course_utils.models.lora import add_low_rank
 from course_utils.text import gazette
 from course_utils.text.gazette_tasks import examples
-from course_utils.training.gazette_bert import Neighbours, gazette_body, gazette_model, new_model, pretrain, score, test_gaps
+from course_utils.training.gazette_bert import (
+    RATE,
+    SMALL,
+    Neighbours,
+    gap_batches,
+    gazette_body,
+    gazette_model,
+    new_model,
+    pretrain,
+    pretrain_on,
+    score,
+    score_by_shown,
+    test_gaps,
+)
 
 TASKS = ("opinions", "names", "answers", "pairs")
 DOCUMENTS, STEPS = 20_000, 8_000
@@ -77,6 +93,56 @@ def controls(seed):
 
     return {"no links": _measured(gazette.documents(DOCUMENTS, linked=False), test_gaps(gazette.held_out(linked=False)), seed),
             "shuffled": _measured(shuffled(gazette.documents(DOCUMENTS)), test_gaps(shuffled(gazette.held_out())), seed)}
+
+
+def _small(seed, rate=RATE, shares=(0.8, 0.1, 0.1)):
+    """A small body: its gaps, by what is shown, and opinions and names from 200 labels."""
+    started = time.process_time()
+    model = pretrain(gazette.documents(DOCUMENTS), 1_000, seed, rate=rate, shares=shares, config=SMALL)[0]
+    seconds, found, state = time.process_time() - started, score(model, test_gaps()), model.state_dict()
+    shown, heads = score_by_shown(model), {}
+    for task in ("opinions", "names"):
+        copy = new_model(seed, SMALL)
+        copy.load_state_dict(state)
+        heads[task] = head(task, copy.bert, 200, seed)["right"]
+    return {"accuracy": found.accuracy, "nats": found.loss, "shown": shown, "heads": heads, "seconds": round(seconds, 1)}
+
+
+def rates(seed):
+    """How many words are gaps; all are graded on the same gaps, 15 % of the held-out words."""
+    return {f"{rate:.0%}": _small(seed, rate) for rate in (0.05, 0.15, 0.25, 0.5, 0.75)}
+
+
+def shares(seed):
+    """What stands in a gap: the mark, another word, the word itself."""
+    return {"/".join(f"{100 * share:.0f}" for share in each): _small(seed, shares=each)
+            for each in ((0.8, 0.1, 0.1), (1.0, 0.0, 0.0), (0.9, 0.0, 0.1), (0.9, 0.1, 0.0))}
+
+
+def static(seed):
+    """Few documents, shown 32 times: new gaps each time, ten sets of gaps in turn, or the same gaps always."""
+    documents, batch, found = gazette.documents(500), test_gaps(), {}
+    for name, copies in (("new", None), ("ten", 10), ("one", 1)):
+        model, history = pretrain_on(gap_batches(documents, seed, copies), 1_000, seed, config=SMALL)
+        graded = score(model, batch)
+        found[name] = {"accuracy": graded.accuracy, "nats": graded.loss, "training nats": sum(history[-50:]) / 50}
+    return found
+
+
+def follows(seed):
+    """Pairs: what each training gets right on each test, and the loss of its last 50 steps. "shuffled": "next" with shuffled labels."""
+    tests = {task: pair_tensors(make_pairs(task, 800, seed=99)) for task in TASKS_OF_PAIRS}
+    found = {}
+    for name in ("next", "shuffled", "same topic", "order"):
+        data = pair_tensors(make_pairs("next" if name == "shuffled" else name, 4_800, seed))
+        started = time.process_time()
+        model, history = train_pairs(gazette_body()[0], shuffled(data, seed) if name == "shuffled" else data, seed)
+        right = {task: judged(model, test) for task, test in tests.items()}
+        found[name] = {"right": {task: each.double().mean().item() for task, each in right.items()},
+                       "right where B follows": right["next"][::2].double().mean().item(),
+                       "right where it does not": {task: each[1::2].double().mean().item() for task, each in right.items()},
+                       "loss": sum(history[-50:]) / 50, "seconds": round(time.process_time() - started, 1)}
+    return found
 
 
 def beginnings(seed):
@@ -153,7 +219,7 @@ def more_labels(seed):
 
 
 PARTS = {part.__name__: part for part in (tables, heads, longer, frozen_blocks, low_rank, low_rank_scaled, two_people, more_labels,
-                                          pretraining, controls, drawn)}
+                                          rates, shares, static, follows, pretraining, controls, drawn)}
 
 
 def main():

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -31,6 +32,7 @@ RATE = 0.25  # of the words are gaps
 WORDS = gazette.tokenizer()
 CONFIG = BertConfig(vocab_size=len(WORDS), d_model=96, num_heads=4, d_ff=384, num_layers=3, max_len=64, dropout=0.0, norm_eps=1e-5,
                     pooler=False, init_std=0.02 * (768 / 96) ** 0.5, norm_place="pre")
+SMALL = replace(CONFIG, d_model=64, d_ff=256, num_layers=2, init_std=0.02 * (768 / 64) ** 0.5)  # for a quarter of a minute
 
 
 def new_model(seed: int = 0, config: BertConfig = CONFIG) -> BertForPretraining:
@@ -69,6 +71,13 @@ def gaps(rows: Sequence[tuple[list[int], list[int]]], generator: torch.Generator
     return Batch(inputs, segments, ids != WORDS.pad_id, labels, torch.empty(0, dtype=torch.long))
 
 
+def _joined(rows: Sequence[Batch]) -> Batch:
+    """One padded batch of batches of one row each."""
+    padded = [nn.utils.rnn.pad_sequence([row[part][0] for row in rows], True, fill)
+              for part, fill in enumerate((WORDS.pad_id, 0, False, IGNORED))]
+    return Batch(*padded, rows[0].is_next)
+
+
 def gap_loss(model: BertForPretraining, batch: Batch) -> Tensor:
     """Cross-entropy at the gaps, in nats."""
     chosen = batch.labels != IGNORED
@@ -79,17 +88,40 @@ def gap_loss(model: BertForPretraining, batch: Batch) -> Tensor:
 def pretrain(documents: Sequence[gazette.Document], steps: int, seed: int = 0, lr: float = 3e-3, batch: int = 16, rate: float = RATE,
              shares: tuple[float, float, float] = (0.8, 0.1, 0.1), config: BertConfig = CONFIG) -> tuple[BertForPretraining, History]:
     """Fill gaps for ``steps`` batches: new gaps whenever a document is shown again. AdamW, 10 % warm-up, then down in a line."""
-    model, generator, draw = new_model(seed, config), torch.Generator().manual_seed(seed), Random(seed)
-    waiting: list[tuple[list[int], list[int]]] = []
+    return pretrain_on(gap_batches(documents, seed, None, batch, rate, shares), steps, seed, lr, config)
 
-    def loss() -> Tensor:
+
+def gap_batches(documents: Sequence[gazette.Document], seed: int = 0, copies: int | None = None, batch: int = 16, rate: float = RATE,
+                shares: tuple[float, float, float] = (0.8, 0.1, 0.1)) -> Callable[[], Batch]:
+    """Gives the next batch. ``copies``: how many times gaps are drawn for a document; then the first ones come again (None: no end)."""
+    generator, draw = torch.Generator().manual_seed(seed), Random(seed)
+    kept: list[list[Batch]] = []
+    waiting: list = []
+    shown = 0
+
+    def next_batch() -> Batch:
+        nonlocal shown
         if len(waiting) < batch:
-            waiting[:] = rows_of(draw.sample(documents, len(documents)), draw)
-        shown = [waiting.pop() for _ in range(batch)]
-        return gap_loss(model, gaps(shown, generator, rate, shares))
+            if copies is None:
+                waiting[:] = rows_of(draw.sample(documents, len(documents)), draw)
+            else:
+                if len(kept) < copies:
+                    kept.append([gaps([row], generator, rate, shares) for row in rows_of(documents, draw)])
+                waiting[:] = draw.sample(kept[shown % copies], len(documents))
+            shown += 1
+        rows = [waiting.pop() for _ in range(batch)]
+        return gaps(rows, generator, rate, shares) if copies is None else _joined(rows)
 
+    return next_batch
+
+
+def pretrain_on(next_batch: Callable[[], Batch], steps: int, seed: int = 0, lr: float = 3e-3,
+                config: BertConfig = CONFIG) -> tuple[BertForPretraining, History]:
+    """The same with batches that somebody else makes."""
+    model = new_model(seed, config)
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01)
-    history = fit(model, loss, steps, lr, "pre-training", optimizer=optimizer, clip=1.0, schedule=warmup_linear(steps))
+    history = fit(model, lambda: gap_loss(model, next_batch()), steps, lr, "pre-training", optimizer=optimizer, clip=1.0,
+                  schedule=warmup_linear(steps))
     return model.eval(), history
 
 
@@ -113,6 +145,14 @@ def score(model: BertForPretraining, batch: Batch) -> Score:
     hidden = torch.cat([model.bert(*part) for part in zip(*(x.split(64) for x in batch[:3]), strict=True)])
     logits, wanted = model.tokens(hidden[chosen]), batch.labels[chosen]
     return Score((logits.argmax(-1) == wanted).double().mean().item(), nn.functional.cross_entropy(logits, wanted).item())
+
+
+def score_by_shown(model: BertForPretraining, rate: float = 0.15) -> dict[str, float]:
+    """Share of gaps filled rightly on held-out documents when all gaps show [MASK], all show another word, all show the word itself."""
+    rows, found = rows_of(gazette.held_out(), Random(0)), {}
+    for name, shares in (("[MASK]", (1.0, 0.0, 0.0)), ("another word", (0.0, 1.0, 0.0)), ("the word", (0.0, 0.0, 1.0))):
+        found[name] = score(model, gaps(rows, torch.Generator().manual_seed(0), rate, shares)).accuracy
+    return found
 
 
 class Neighbours:

@@ -2,7 +2,7 @@
 
     python -m course_utils.training.mini_bert [--steps 3000]     writes mini_bert.safetensors beside this file
 
-Chapter 09 trains one for half a minute and looks at the committed one; chapter 10 asks it to write. Every eighth page (topic of the
+Chapter 09 compares it with counting, and chapter 10 asks it to write. Every eighth page (topic of the
 language reference, module of the standard library) is held out.
 """
 

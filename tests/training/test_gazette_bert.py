@@ -12,6 +12,7 @@ from course_utils.training.gazette_bert import (
     FILE,
     WORDS,
     Neighbours,
+    gap_batches,
     gap_loss,
     gaps,
     gazette_body,
@@ -20,6 +21,7 @@ from course_utils.training.gazette_bert import (
     pretrain,
     rows_of,
     score,
+    score_by_shown,
     test_gaps,
 )
 
@@ -91,3 +93,25 @@ def test_changes_of_low_rank_start_at_nothing_and_can_be_merged():
     assert {n: p.shape for n, p in merged.named_parameters()} == {n: p.shape for n, p in body.named_parameters()}
     with pytest.raises(ValueError, match="rank=7"):
         LowRank(6, 9, 7, 1.0)
+
+
+def test_gaps_come_again_after_as_many_copies():
+    documents = gazette.documents(16)
+
+    def passes(copies, count):
+        following = gap_batches(documents, 0, copies)
+        rows = [following() for _ in range(count)]
+        return [sorted(tuple(i for i in row if i) for row in batch.ids.tolist()) for batch in rows]
+
+    one = passes(1, 3)
+    assert one[0] == one[1] == one[2]
+    three = passes(3, 6)
+    assert three[0] != three[1] != three[2] and three[:3] == three[3:]
+    new = passes(None, 3)
+    assert new[0] != new[1] != new[2]
+
+
+def test_scores_by_what_is_shown():
+    found = score_by_shown(gazette_model()[0])
+    assert list(found) == ["[MASK]", "another word", "the word"]
+    assert found["the word"] > found["[MASK]"] > 0.7

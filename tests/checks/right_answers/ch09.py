@@ -172,6 +172,31 @@ LEAKS = {
     "2 layers, the key hidden from everybody, no residual, query from the position": "no",
     "2 ordinary layers, [MASK] put in its place": "no"}
 
+def pair_mask_by_outer(segments, real, kind):
+    """A matrix for each input, from products of its two texts."""
+    if kind not in ("everything", "own text", "own text, [CLS] all"):
+        raise ValueError(f"there is no kind called {kind}")
+    masks = []
+    for row, tokens in zip(segments, real, strict=True):
+        texts = [tokens & (row == text) for text in (0, 1)]
+        mask = torch.outer(tokens, tokens) if kind == "everything" else sum(torch.outer(t, t) for t in texts) > 0
+        if kind.endswith("all") and tokens[0]:
+            mask[0] = tokens
+        masks.append(mask)
+    return torch.stack(masks)
+
+
+def pair_mask_by_labels(segments, real, kind):
+    """Pads get a text of their own, and then lose it."""
+    if kind not in ("everything", "own text", "own text, [CLS] all"):
+        raise ValueError(kind)
+    text = torch.where(real, 0 * segments if kind == "everything" else segments, -1)
+    mask = torch.einsum("bi,bj->bij", text + 2.0, 1 / (text + 2.0)).sub(1).abs() < 1e-3
+    if kind == "own text, [CLS] all":
+        mask[:, 0] = True
+    return mask.masked_fill(~real[:, None], False).masked_fill(~real[..., None], False)
+
+
 ANSWERS = {
     "09.1": [split_recursive, split_regex],
     "09.2": [build_by_lengths, build_by_popping],
@@ -180,4 +205,5 @@ ANSWERS = {
     "09.5": [loss_ignore, loss_rows],
     "09.6": [HeadChained, HeadWritten],
     "09.7": [LEAKS, dict(reversed(LEAKS.items()))],
+    "09.8": [pair_mask_by_outer, pair_mask_by_labels],
 }
