@@ -94,6 +94,48 @@ prediction = {
 }
 """
 
+PAIR_MASK = """
+def pair_mask(segments, real, kind):
+    if kind not in ("everything", "own text", "own text, [CLS] all"):
+        raise ValueError(f"kind {kind!r} is unknown")
+    seen = real[:, None, :] & real[:, :, None]
+    if kind == "everything":
+        return seen
+    same = segments.unsqueeze(2) == segments.unsqueeze(1)
+    if kind == "own text, [CLS] all":
+        same[:, 0, :] = True
+    return same & seen
+"""
+
+PAIR_MASK_LOOP = """
+def pair_mask(segments, real, kind):
+    if kind != "everything" and kind != "own text" and kind != "own text, [CLS] all":
+        raise ValueError(kind)
+    rows = []
+    for parts, tokens in zip(segments.tolist(), real.tolist()):
+        n = len(parts)
+        row = [[tokens[i] and tokens[j] and (kind == "everything" or parts[i] == parts[j]
+                or (i == 0 and kind.endswith("all"))) for j in range(n)] for i in range(n)]
+        rows.append(row)
+    return torch.tensor(rows)
+"""
+
+PAIR_MASK_PRODUCT = """
+def pair_mask(segments, real, kind):
+    there = real.float()
+    pairs = torch.einsum("bi,bj->bij", there, there)
+    if kind == "everything":
+        return pairs > 0
+    if not kind.startswith("own text"):
+        raise ValueError("no such kind: " + str(kind))
+    own = 1 - (segments[:, :, None] - segments[:, None, :]).abs()
+    if kind == "own text, [CLS] all":
+        own = own.index_fill(1, torch.tensor([0]), 1)
+    elif kind != "own text":
+        raise ValueError("no such kind: " + str(kind))
+    return (pairs * own).bool()
+"""
+
 BANK = (
     # ---- 09.1 the longest piece first
     Answer("09.1", "a right answer with two loops", SPLIT, right=True),
@@ -606,4 +648,42 @@ prediction = {name: "yes" if leak else "no" for name, leak in leaks.items()}
     Answer("09.7", "half-finished: the two-layer set-ups are still None", edit(edit(edit(
         LEAK, 'that kind": "yes"', 'that kind": None'), 'in its place": "no"', 'in its place": None'),
         'everybody, no residual, query from the position": "no"', 'everybody, no residual, query from the position": None')),
+    # ---- 09.8 the mask of a pair
+    Answer("09.8", "a right answer", PAIR_MASK, right=True),
+    Answer("09.8", "a right answer with loops", PAIR_MASK_LOOP, right=True),
+    Answer("09.8", "a right answer with products", PAIR_MASK_PRODUCT, right=True),
+    Answer("09.8", "the mask says who is hidden", edit(PAIR_MASK, "return same & seen", "return ~(same & seen)")),
+    Answer("09.8", "pads are seen", edit(
+        PAIR_MASK, "real[:, None, :] & real[:, :, None]", "real[:, :, None].expand(-1, -1, real.shape[1])")),
+    Answer("09.8", "pads may look", edit(
+        PAIR_MASK, "real[:, None, :] & real[:, :, None]", "real[:, None, :].expand(-1, real.shape[1], -1)")),
+    Answer("09.8", "pads are forgotten in the kind everything", edit(
+        PAIR_MASK, "        return seen\n", "        return torch.ones_like(seen)\n")),
+    Answer("09.8", "[CLS] is seen by all instead of seeing all", edit(PAIR_MASK, "same[:, 0, :]", "same[:, :, 0]")),
+    Answer("09.8", "the first input of the batch sees all", edit(PAIR_MASK, "same[:, 0, :] = True", "same[0] = True")),
+    Answer("09.8", "[CLS] sees the pads too", edit(PAIR_MASK, """        same[:, 0, :] = True
+    return same & seen""", """        same = same & seen
+        same[:, 0, :] = True
+        return same
+    return same & seen""")),
+    Answer("09.8", "tokens see the other text instead of their own", edit(
+        PAIR_MASK, "segments.unsqueeze(2) == segments.unsqueeze(1)", "segments.unsqueeze(2) != segments.unsqueeze(1)")),
+    Answer("09.8", "only the first text sees itself", edit(
+        PAIR_MASK, "segments.unsqueeze(2) == segments.unsqueeze(1)", "(segments.unsqueeze(2) == 0) & (segments.unsqueeze(1) == 0)")),
+    Answer("09.8", "the second text sees the first, as a prefix", edit(
+        PAIR_MASK, "segments.unsqueeze(2) == segments.unsqueeze(1)", "segments.unsqueeze(2) >= segments.unsqueeze(1)")),
+    Answer("09.8", "[CLS] never sees all", edit(PAIR_MASK, """    if kind == "own text, [CLS] all":
+        same[:, 0, :] = True
+""", "")),
+    Answer("09.8", "[CLS] always sees all", edit(PAIR_MASK, """    if kind == "own text, [CLS] all":
+        same[:, 0, :] = True
+""", "    same[:, 0, :] = True\n")),
+    Answer("09.8", "numbers instead of booleans", edit(PAIR_MASK, "return same & seen", "return (same & seen).float()")),
+    Answer("09.8", "an axis for heads that nobody asked for", edit(PAIR_MASK, "return same & seen", "return (same & seen)[:, None]")),
+    Answer("09.8", "an unknown kind is taken for the second", edit(
+        PAIR_MASK, """    if kind not in ("everything", "own text", "own text, [CLS] all"):
+        raise ValueError(f"kind {kind!r} is unknown")
+""", "")),
+    Answer("09.8", "the mask of the first input for all", edit(
+        PAIR_MASK, "return same & seen", "return (same & seen)[:1].expand(len(real), -1, -1)")),
 )
