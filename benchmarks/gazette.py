@@ -119,6 +119,11 @@ def shares(seed):
             for each in ((0.8, 0.1, 0.1), (1.0, 0.0, 0.0), (0.9, 0.0, 0.1), (0.9, 0.1, 0.0))}
 
 
+def small_random(seed):
+    """The small body before it has read anything, on the two tasks that "rates" and "shares" are graded on."""
+    return {task: head(task, new_model(seed + 100, SMALL).bert, 200, seed) for task in ("opinions", "names")}
+
+
 def static(seed):
     """Few documents, shown 32 times: new gaps each time, ten sets of gaps in turn, or the same gaps always."""
     documents, batch, found = gazette.documents(500), test_gaps(), {}
@@ -219,7 +224,7 @@ def more_labels(seed):
 
 
 PARTS = {part.__name__: part for part in (tables, heads, longer, frozen_blocks, low_rank, low_rank_scaled, two_people, more_labels,
-                                          rates, shares, static, follows, pretraining, controls, drawn)}
+                                          rates, shares, small_random, static, follows, pretraining, controls, drawn)}
 
 
 def main():
