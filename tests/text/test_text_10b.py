@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from course_utils.experiments.ch10_baselines import bag_of_words
+from course_utils.experiments.ch10_baselines import bag_of_words, majority
 from course_utils.experiments.ch10_finetuning import collate, finetune
 from course_utils.models import pretrained
 from course_utils.text.spans import Span, span_scores, spans
@@ -100,6 +100,7 @@ def test_fine_tuning_visits_every_example_once_an_epoch_and_leaves_what_is_froze
 def test_baselines() -> None:
     train = [("good food", "positive"), ("bad food", "negative"), ("good room", "positive"), ("bad bad room", "negative")] * 3
     assert bag_of_words(train, [("a good tram", "positive"), ("the bad tram", "negative")]) == 1.0
+    assert majority(["a", "b", "b"], ["b", "a", "b", "b"]) == 0.75
     with pytest.raises(ValueError, match="1 label in 2 texts"):
         bag_of_words([("x", "a"), ("y", "a")], [])
 
