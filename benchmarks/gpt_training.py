@@ -1,45 +1,81 @@
-"""What chapter 11a's small GPT gains from more steps, and what it loses when only the last row of each window trains.
+"""What chapter 11a's small GPT gains and loses by each part of its recipe, and what counting models make of the same text.
 
-    python benchmarks/gpt_training.py [--threads 2] [--seeds 0 1 2] [--only steps rows]
+    python benchmarks/gpt_training.py [--threads 1] [--seeds 0 1 2] [--only rows levers overfitting amounts pairs counting]
 
-"steps": the model of section 5, trained for 650 steps as there and for 1,300, everything else alike; nats per token and bits per
-character on the held-out pages, and nats per token on as much of the training text. "rows": the smaller model of section 4, its loss
-taken over all 32 rows of each window or over the last one. Writes results/gpt_training.json after every part; parts that were not
-run keep what is there.
+"rows": the smaller model of section 4, its loss taken over all 32 rows of each window or over the last one. "levers": the model of
+section 5 with one part of its recipe changed at a time, and what a mixture with Kneser–Ney counting gives. "overfitting": held-out and
+training loss every 100 steps, for several shares of dropout. "amounts": both on 50,000 to 997,000 characters of text. "pairs": a
+fine-tuned head and the likelihood of the stored model, asked which of two sentences is the original. "counting": opponents that need
+no seed. Writes results/gpt_training.json after every run; what was not run keeps what is there.
 """
 
 import argparse
 import json
+import lzma
 import math
 import os
+import random
 
 import torch
+from context_mixing import ContextMixer
 from report import HERE, write
+from torch import nn
 from torch.nn import functional as F
 
+from course_utils.experiments.ch11a_counting import KneserNey, best_share, held_out_probabilities
+from course_utils.models.decoder import Decoder, DecoderConfig
 from course_utils.models.gpt import GPT, GPTConfig
+from course_utils.models.gpt_heads import TaskHead
+from course_utils.text import prose
 from course_utils.text.bpe import ByteBPE
 from course_utils.training.loop import fit
-from course_utils.training.mini_gpt import as_stream, nats, read_corpus, window_loss
+from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, read_corpus, window_loss
+from course_utils.training.muon import muon_and_adamw
 from course_utils.training.schedules import warmup_cosine
 
-
-def steps(seed, stream, held, characters):
-    """Held-out figures after each number of steps."""
-    found = {}
-    for count in (650, 1_300):
-        torch.manual_seed(seed)
-        model = GPT(GPTConfig(vocab_size=1_024, d_model=128, num_heads=4, num_layers=2, max_len=64, dropout=0.0))
-        optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.9, 0.95), weight_decay=0.1, fused=True)
-        loss = window_loss(model, stream, 16, torch.Generator().manual_seed(seed))
-        fit(model, loss, count, 3e-3, optimizer=optimizer, clip=1.0, schedule=warmup_cosine(count, 195, floor=0.02))
-        total, known = nats(model, held, stride=16), stream[:len(held)]
-        found[str(count)] = {"nats per token": total / (len(held) - 1), "bits per character": total / math.log(2) / characters,
-                             "nats per token, training text": nats(model, known, stride=16) / (len(known) - 1)}
-    return found
+corpus = read_corpus()
+tokenizer = ByteBPE.train(corpus.training, 1_024)
+stream, held = as_stream(tokenizer, corpus.training), as_stream(tokenizer, corpus.held_out)
+characters = sum(len(page) + 1 for page in corpus.held_out)
+SIZES = dict(vocab_size=1_024, d_model=128, num_heads=4, num_layers=2, max_len=64)
+LEVERS = {
+    "as in the chapter": {}, "no weight decay": {"decay": 0.0}, "no clipping": {"clip": None}, "no cosine": {"cosine": False},
+    "dropout .1": {"dropout": 0.1}, "token vectors start at .1": {"start": 0.1}, "rotary positions": {"rotary": True},
+    "Muon": {"muon": True}, "Muon, rotary positions": {"muon": True, "rotary": True},
+}
 
 
-def rows(seed, stream, held, characters):
+def bits(p):
+    return -p.log2().sum().item() / characters
+
+
+def mixed(p, q):
+    """Bits per character of a mixture whose one share comes from the other half of the text."""
+    half = len(p) // 2
+    parts = []
+    for mine, other in ((slice(0, half), slice(half, None)), (slice(half, None), slice(0, half))):
+        share = best_share(p[other], q[other])
+        parts.append(share * p[mine] + (1 - share) * q[mine])
+    return bits(torch.cat(parts))
+
+
+def trained(seed, steps=650, text=stream, dropout=0.0, decay=0.1, clip=1.0, cosine=True, start=0.02, rotary=False, muon=False, **options):
+    torch.manual_seed(seed)
+    model = (Decoder(DecoderConfig(**SIZES, dropout=dropout, rotary=True, rope_base=1_000.0)) if rotary
+             else GPT(GPTConfig(**SIZES, dropout=dropout)))
+    if start != 0.02:
+        nn.init.normal_(model.token.weight, std=start)
+    rate = 0.015 if muon else 3e-3
+    optimizer = muon_and_adamw(model, rate, 5e-3, decay) if muon else torch.optim.AdamW(
+        model.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=decay, fused=True)
+    whole = warmup_cosine(steps, 195 if steps >= 650 else steps // 3, floor=0.02)
+    history = fit(model, window_loss(model, text, 16, torch.Generator().manual_seed(seed)), steps, rate, optimizer=optimizer, clip=clip,
+                  schedule=whole if cosine else lambda step: min(step / 195, 1), **({"validate": lambda: options["look"](model)} if options
+                                                                                   else {}))
+    return model.eval(), history
+
+
+def rows(seed):
     """Held-out nats per token, with the loss over all rows and over the last one."""
     found = {}
     for count in (32, 1):
@@ -57,7 +93,108 @@ def rows(seed, stream, held, characters):
     return found
 
 
-PARTS = {f.__name__: f for f in (rows, steps)}
+def levers(seed):
+    counted = KneserNey(stream, 5, 1_024).probabilities(torch.cat([stream[-5:], held]), given=5)[1:]
+    found = {}
+    for name, change in LEVERS.items():
+        p = held_out_probabilities(trained(seed, **change)[0], held)
+        found[name] = {"bits": bits(p), "mixed": mixed(p, counted)}
+        print(seed, name, found[name], flush=True)
+    return found
+
+
+def overfitting(seed):
+    found = {}
+    for dropout in (0.0, 0.1, 0.2, 0.4):
+        known = stream[:len(held)]
+        look = lambda model: (nats(model, held, stride=64) / math.log(2) / characters)  # noqa: E731
+        model, history = trained(seed, 1_600, dropout=dropout, look=look)
+        found[str(dropout)] = {"curve": history.validation, "training": nats(model, known) / (len(known) - 1),
+                               "held out": nats(model, held) / (len(held) - 1)}
+        print(seed, dropout, found[str(dropout)], flush=True)
+    return found
+
+
+def amounts(seed):
+    """Bits per character against the amount of text: the GPT, tokens counted, both, and characters counted."""
+    with_docs = read_corpus(docstrings=True)
+    whole = "".join(page + "\0" for page in with_docs.training)
+    ends = "".join(page + "\0" for page in corpus.held_out)
+    letters = {c: i for i, c in enumerate(sorted(set(whole + ends)))}
+    as_ids = lambda text: torch.tensor([letters[c] for c in text])  # noqa: E731
+    found = {}
+    for size, steps in ((50_000, 220), (100_000, 400), (198_572, 650), (len(whole), 1_300)):
+        text = whole[-size:]
+        ids = as_stream(tokenizer, text.rstrip("\0").split("\0"))
+        counted = KneserNey(ids, 5, 1_024).probabilities(torch.cat([ids[-5:], held]), given=5)[1:]
+        by_letter = KneserNey(as_ids(text), 16, len(letters)).probabilities(torch.cat([as_ids(text)[-16:], as_ids(ends)]), given=16)
+        p = held_out_probabilities(trained(seed, steps, text=ids)[0], held)
+        found[str(size)] = {"GPT": bits(p), "tokens counted": bits(counted), "both": mixed(p, counted), "letters counted": bits(by_letter)}
+        print(seed, size, found[str(size)], flush=True)
+    return found
+
+
+def pairs(seed):
+    """The same 1,000 pairs for a head with 2,000 labelled pairs and for the likelihood without a label."""
+    mini, cut = load_mini_gpt()
+    pick, found = random.Random(seed), []
+    for page in read_corpus(docstrings=True).held_out:
+        for line in page.split("\n"):
+            found += [words for words in map(str.split, prose.sentences(line)) if 7 <= len(words) <= 20]
+    pick.shuffle(found)
+    border = len(found) * 3 // 4
+
+    def pair(words):
+        at = pick.choice([i for i in range(1, len(words) - 2) if words[i] != words[i + 1]])
+        other = [*words[:at], words[at + 1], words[at], *words[at + 2:]]
+        return [cut.encode(" ".join(text)) for text in (words, other)]
+
+    train, test = ([pair(pick.choice(part)) for _ in range(count)] for part, count in ((found[:border], 2_000), (found[border:], 1_000)))
+    torch.manual_seed(seed)
+    head = TaskHead(mini, outputs=1)
+
+    def loss():
+        good, bad = zip(*pick.sample(train, 16), strict=True)
+        return F.softplus(head.classify(bad) - head.classify(good)).mean()
+
+    optimizer = torch.optim.AdamW(head.parameters(), lr=5e-4, weight_decay=0.01)
+    history = fit(head, loss, 200, 5e-4, clip=1.0, optimizer=optimizer, schedule=warmup_cosine(200, 20))
+    good, bad = zip(*test, strict=True)
+    head.eval()
+
+    def cost(texts):
+        ids = nn.utils.rnn.pad_sequence([torch.tensor(text) for text in texts], True, -100)
+        return F.cross_entropy(mini(ids[:, :-1].clamp_min(0)).mT, ids[:, 1:], reduction="none").sum(1)
+
+    with torch.no_grad():
+        scores = [torch.cat([head.classify(texts[i:i + 100]) for i in range(0, 1_000, 100)])[:, 0] for texts in (good, bad)]
+        nats_of = [torch.cat([cost(texts[i:i + 100]) for i in range(0, 1_000, 100)]) for texts in (good, bad)]
+    answer = {"head": (scores[0] > scores[1]).float().mean().item(), "likelihood": (nats_of[0] < nats_of[1]).float().mean().item(),
+              "training loss": sum(history[-20:]) / 20}
+    limit = torch.cat(nats_of).median()
+    answer["likelihood, one sentence"] = ((nats_of[0] < limit).float().mean() + (nats_of[1] >= limit).float().mean()).item() / 2
+    print(seed, answer, flush=True)
+    return answer
+
+
+def counting(_):
+    """Opponents without a seed, on the manual alone and with the documentation strings."""
+    ends, found = "".join(page + "\0" for page in corpus.held_out), {}
+    for name, docs in (("manual", False), ("with documentation", True)):
+        text = "".join(page + "\0" for page in read_corpus(docstrings=docs).training)
+        packed = lambda part: len(lzma.compress(part.encode(), preset=9 | lzma.PRESET_EXTREME))  # noqa: E731
+        mixer = ContextMixer()
+        mixer.bits(text.encode())
+        before = bytearray(mixer.history)
+        frozen = sum(mixer.bits(ends.encode(), learning=False)) / len(ends)
+        mixer.history = before
+        found[name] = {"xz": 8 * (packed(text + ends) - packed(text)) / len(ends), "context mixing, frozen": frozen,
+                       "context mixing, learning": sum(mixer.bits(ends.encode())) / len(ends)}
+        print(name, found[name], flush=True)
+    return found
+
+
+PARTS = {f.__name__: f for f in (rows, levers, overfitting, amounts, pairs, counting)}
 
 
 def main():
@@ -69,16 +206,12 @@ def main():
     if options.threads:
         torch.set_num_threads(options.threads)
     os.environ["COURSE_BUILD"] = "1"  # no progress bars
-    corpus = read_corpus()
-    tokenizer = ByteBPE.train(corpus.training, 1_024)
-    stream, held = as_stream(tokenizer, corpus.training), as_stream(tokenizer, corpus.held_out)
-    characters = sum(len(page) + 1 for page in corpus.held_out)
     path = HERE / "results" / "gpt_training.json"
     for part in options.only:
-        found = {str(seed): PARTS[part](seed, stream, held, characters) for seed in options.seeds}
-        print(part, json.dumps(found), flush=True)
-        kept = json.loads(path.read_text())["parts"] if path.exists() else {}
-        write("gpt_training", {"threads": torch.get_num_threads(), "parts": kept | {part: found}})
+        for seed in options.seeds if part != "counting" else [0]:
+            found = PARTS[part](seed)
+            kept = json.loads(path.read_text())["parts"] if path.exists() else {}
+            write("gpt_training", {"threads": torch.get_num_threads(), "parts": kept | {part: kept.get(part, {}) | {str(seed): found}}})
 
 
 if __name__ == "__main__":

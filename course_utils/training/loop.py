@@ -98,7 +98,7 @@ def fit(
         while len(history) < steps and not (stop and stop.enough(history)):
             step = len(history) + 1
             for group in optimizer.param_groups:
-                group["lr"] = lr * (schedule(step) if schedule else 1.0)
+                group["lr"] = lr * (schedule(step) if schedule else 1.0) * group.get("ratio", 1.0)
             optimizer.zero_grad()
             value = loss()
             if value.dim():

@@ -1,0 +1,104 @@
+"""Chapter 11a: language models that count. Interpolated Kneser–Ney of any order, over characters or over tokens.
+
+Source: Chen & Goodman, "An empirical study of smoothing techniques for language modeling", 1999, section 3.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class KneserNey:
+    """Interpolated Kneser–Ney: every order takes a little from what it has seen and hands it to the next shorter context.
+
+    ids: (tokens,) training text, integers below ``vocab_size``. ``order`` is the longest run that is counted: its last token is
+    what is predicted. ``three`` discounts for runs seen once, twice, more often (Chen & Goodman); else one for all.
+    The longest runs count how often they occur, shorter ones before how many different tokens they occur.
+    """
+
+    def __init__(self, ids: Tensor, order: int, vocab_size: int, three: bool = True) -> None:
+        if order < 1 or len(ids) < order or not 0 <= int(ids.min()) <= int(ids.max()) < vocab_size:
+            raise ValueError(f"{len(ids)} ids with vocab_size={vocab_size} do not allow runs of {order}")
+        self.order, self.vocab_size = order, vocab_size
+        self.runs: list[Tensor] = []  # of each length: context · vocab_size + last token, sorted
+        at, numbered = torch.zeros(len(ids) + 1, dtype=torch.long), []
+        for _ in range(order):
+            keys = at[:-1] * vocab_size + ids[len(ids) + 1 - len(at):]
+            found, number = keys.unique(return_inverse=True)
+            self.runs.append(found)
+            numbered.append(number)
+            at = number  # each run is the context of the token behind it
+        self.levels = []
+        for length, found in enumerate(self.runs):
+            counts = torch.bincount(numbered[length], minlength=len(found))
+            if length + 1 < order:  # how many different tokens stand before it
+                longer = torch.zeros(len(self.runs[length + 1]), dtype=torch.long)
+                longer[numbered[length + 1]] = numbered[length][1:]
+                counts = torch.bincount(longer, minlength=len(found))
+            self.levels.append(self._level(found // vocab_size, counts, len(self.runs[length - 1]) if length else 1, three))
+
+    @staticmethod
+    def _level(context: Tensor, counts: Tensor, contexts: int, three: bool) -> tuple[Tensor, Tensor, Tensor]:
+        """Discounted counts of every run; what every context has seen in all; what its discounts left over."""
+        n = [int((counts == k).sum()) for k in range(1, 5)]
+        y = n[0] / max(n[0] + 2 * n[1], 1)
+        discounts = [k - (k + 1) * y * n[k] / max(n[k - 1], 1) for k in (1, 2, 3)] if three else [y] * 3
+        taken = torch.tensor([0.0, *(max(d, 0.0) for d in discounts)], dtype=torch.float64)[counts.clamp(max=3)]
+        taken = torch.minimum(taken, counts)
+        total = torch.zeros(contexts, dtype=torch.float64).index_add_(0, context, counts.double())
+        left = torch.zeros(contexts, dtype=torch.float64).index_add_(0, context, taken)
+        return counts - taken, total, left
+
+    def _mixed(self, contexts: list[Tensor], tokens: Tensor) -> Tensor:
+        """p of the tokens (places, k) behind the contexts of every length, each (places,), -1 where the training text lacks it."""
+        p = torch.full(tokens.shape, 1 / self.vocab_size, dtype=torch.float64)
+        for context, runs, (counts, total, left) in zip(contexts, self.runs, self.levels, strict=True):
+            keys = context[:, None] * self.vocab_size + tokens
+            at = torch.searchsorted(runs, keys).clamp(max=len(runs) - 1)
+            seen = torch.where(runs[at] == keys, counts[at], 0.0)
+            known = ((context >= 0) & (total[context.clamp(min=0)] > 0))[:, None]
+            safe = context.clamp(min=0)[:, None]
+            p = torch.where(known, (seen + left[safe] * p) / total[safe].clamp(min=1), p)
+        return p
+
+    def _contexts(self, ids: Tensor) -> list[Tensor]:
+        """For every place 0 … tokens, the number of the run of each length that ends before it, or -1."""
+        every = [torch.zeros(len(ids) + 1, dtype=torch.long)]
+        for runs in self.runs[:-1]:
+            before = every[-1][:-1]
+            keys = before * self.vocab_size + ids
+            at = torch.searchsorted(runs, keys).clamp(max=len(runs) - 1)
+            every.append(torch.cat([torch.tensor([-1]), torch.where((runs[at] == keys) & (before >= 0), at, -1)]))
+        return every
+
+    def probabilities(self, ids: Tensor, given: int = 0) -> Tensor:
+        """p of every token behind the first ``given``, each with what stands before it: ids (tokens,) -> (tokens - given,)."""
+        contexts = self._contexts(ids)
+        return self._mixed([context[given:-1] for context in contexts], ids[given:, None])[:, 0]
+
+    def next(self, ids: Tensor) -> Tensor:
+        """Probabilities of every token behind ids (tokens,): (vocab_size,), sum 1."""
+        return self._mixed([context[-1:] for context in self._contexts(ids)], torch.arange(self.vocab_size)[None])[0]
+
+
+@torch.no_grad()
+def held_out_probabilities(model: nn.Module, ids: Tensor, stride: int | None = None) -> Tensor:
+    """p of every token but the first under a GPT, each scored once, in windows that advance by a quarter: (tokens - 1,)."""
+    size, parts, done = model.config.max_len, [], 0
+    stride = stride or size // 4
+    while done < len(ids) - 1:
+        start = max(0, min(done + stride, len(ids) - 1) - size) if done else 0
+        window = ids[start: start + size + 1]
+        log_p = model(window[None, :-1])[0].log_softmax(-1).gather(-1, window[1:, None])[:, 0]
+        parts.append(log_p[done - start:].double().exp())
+        done = start + len(log_p)
+    return torch.cat(parts)
+
+
+def best_share(p: Tensor, q: Tensor, rounds: int = 30) -> float:
+    """The share w for which w p + (1 - w) q makes a text most probable, by EM. p, q: (tokens,), what each model gave the tokens."""
+    share = 0.5
+    for _ in range(rounds):
+        share = (share * p / (share * p + (1 - share) * q)).mean().item()
+    return share
