@@ -44,7 +44,7 @@ class ContextMixer:
 
     def _byte(self, byte, learning):
         asked, cost, partial = self.contexts(), 0.0, 1
-        tables = [table.setdefault(key, {}) if learning else table.get(key, {}) for table, key in zip(self.tables, asked)]
+        tables = [table.setdefault(key, {}) if learning else table.get(key, {}) for table, key in zip(self.tables, asked, strict=True)]
         expected = self.history[self.match] if self.match else -1
         for place in range(7, -1, -1):
             bit = byte >> place & 1
@@ -71,7 +71,7 @@ class ContextMixer:
                 weights = [0.15] * len(inputs)
                 if learning:
                     self.weights[chosen] = weights
-            p = squash(sum(w * x for w, x in zip(weights, inputs)))
+            p = squash(sum(w * x for w, x in zip(weights, inputs, strict=True)))
             p = min(max(p, 1e-5), 1 - 1e-5)
             cost -= math.log2(p if bit else 1 - p)
             if learning:

@@ -62,7 +62,7 @@ class KneserNey:
             p = torch.where(known, (seen + left[safe] * p) / total[safe].clamp(min=1), p)
         return p
 
-    def _contexts(self, ids: Tensor) -> list[Tensor]:
+    def contexts(self, ids: Tensor) -> list[Tensor]:
         """For every place 0 … tokens, the number of the run of each length that ends before it, or -1."""
         every = [torch.zeros(len(ids) + 1, dtype=torch.long)]
         for runs in self.runs[:-1]:
@@ -74,12 +74,12 @@ class KneserNey:
 
     def probabilities(self, ids: Tensor, given: int = 0) -> Tensor:
         """p of every token behind the first ``given``, each with what stands before it: ids (tokens,) -> (tokens - given,)."""
-        contexts = self._contexts(ids)
+        contexts = self.contexts(ids)
         return self._mixed([context[given:-1] for context in contexts], ids[given:, None])[:, 0]
 
     def next(self, ids: Tensor) -> Tensor:
         """Probabilities of every token behind ids (tokens,): (vocab_size,), sum 1."""
-        return self._mixed([context[-1:] for context in self._contexts(ids)], torch.arange(self.vocab_size)[None])[0]
+        return self._mixed([context[-1:] for context in self.contexts(ids)], torch.arange(self.vocab_size)[None])[0]
 
 
 @torch.no_grad()

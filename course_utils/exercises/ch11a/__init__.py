@@ -7,7 +7,8 @@ from .measuring import BITS
 from .merges import LEARN
 from .parts import PARTS
 from .predict import PREDICT
+from .sharing import SHARING
 from .similarity import SIMILARITY
 from .windows import WINDOWS
 
-EXERCISES = (LEARN, APPLY, WINDOWS, PARTS, BUG, BITS, CHOOSING, SIMILARITY, PREDICT)
+EXERCISES = (LEARN, APPLY, WINDOWS, PARTS, BUG, BITS, CHOOSING, SIMILARITY, PREDICT, SHARING)

@@ -123,6 +123,17 @@ prediction_of_gpt = {
 }
 """
 
+SHARE = """
+def mixing_share(p, q, rounds):
+    if len(p) != len(q):
+        raise ValueError(f"p has {len(p)} tokens, q has {len(q)}")
+    w = 0.5
+    for _ in range(rounds):
+        r = w * p / (w * p + (1 - w) * q)
+        w = r.mean().item()
+    return w
+"""
+
 BANK = (
     # 11a.1 Learn merges
     Answer("11a.1", "a right answer: dictionary of symbols, smallest key of minus count and pair", MERGES, right=True),
@@ -810,4 +821,69 @@ prediction_of_gpt = {
     Answer("11a.9", "adds the positions to the token embedding: 39.4 million", edit(GUESS, "38.5", "39.4")),
     Answer("11a.9", "parameters, not millions of them", edit(edit(GUESS, "124.5", "124_439_808"), "38.5", "38_597_376")),
     Answer("11a.9", "half-finished: the two sizes are left open", edit(edit(GUESS, "124.5", "None"), "38.5", "None")),
+    Answer("11a.10", "a right answer: odds", """
+def mixing_share(p, q, rounds):
+    n, m = p.shape[0], q.shape[0]
+    if n != m:
+        raise ValueError("lengths %d and %d differ" % (n, m))
+    share = 0.5
+    for _ in range(rounds):
+        if share == 1.0:
+            break
+        odds = share / (1 - share) * p / q
+        share = float((odds / (1 + odds)).mean())
+    return share
+""", right=True),
+    Answer("11a.10", "a right answer: a loop over the tokens", """
+def mixing_share(p, q, rounds):
+    if len(p) != len(q):
+        raise ValueError(f"{len(p)} against {len(q)}")
+    share = 0.5
+    for _ in range(rounds):
+        total = 0.0
+        for a, b in zip(p.tolist(), q.tolist()):
+            total += share * a / (share * a + (1 - share) * b)
+        share = total / len(p)
+    return share
+""", right=True),
+    Answer("11a.10", "a right answer: with logarithms and a sigmoid", """
+def mixing_share(p, q, rounds):
+    if len(p) != len(q):
+        raise ValueError(f"{len(p)} probabilities and {len(q)}")
+    difference, share = p.double().log() - q.double().log(), torch.tensor(0.5, dtype=torch.float64)
+    for _ in range(rounds):
+        share = torch.sigmoid(difference + torch.logit(share)).mean()
+    return share.item()
+""", right=True),
+    Answer("11a.10", "a right answer: recursion", """
+def mixing_share(p, q, rounds):
+    if len(p) != len(q):
+        raise ValueError(f"{len(p)} != {len(q)}")
+    if rounds == 0:
+        return 0.5
+    w = mixing_share(p, q, rounds - 1)
+    return (w * p / (w * p + (1 - w) * q)).mean().item()
+""", right=True),
+    Answer("11a.10", "the share stays at one half inside the loop",
+           edit(SHARE, "r = w * p / (w * p + (1 - w) * q)", "r = 0.5 * p / (0.5 * p + 0.5 * q)")),
+    Answer("11a.10", "leaves the share out", edit(SHARE, "r = w * p / (w * p + (1 - w) * q)", "r = p / (p + q)")),
+    Answer("11a.10", "gives the share of the other", edit(SHARE, "r = w * p /", "r = (1 - w) * q /")),
+    Answer("11a.10", "weighs both with w", edit(SHARE, "(1 - w) * q", "w * q")),
+    Answer("11a.10", "counts the tokens where the model is more probable",
+           edit(SHARE, "r.mean().item()", "(w * p > (1 - w) * q).float().mean().item()")),
+    Answer("11a.10", "sum instead of mean", edit(SHARE, "r.mean()", "r.sum()")),
+    Answer("11a.10", "sums before dividing",
+           edit(SHARE, "w = r.mean().item()", "w = ((w * p).sum() / (w * p + (1 - w) * q).sum()).item()")),
+    Answer("11a.10", "returns the responsibilities", edit(SHARE, "return w", "return r")),
+    Answer("11a.10", "returns inside the loop",
+           edit(SHARE, "        w = r.mean().item()\n    return w", "        w = r.mean().item()\n        return w")),
+    Answer("11a.10", "one round too many", edit(SHARE, "range(rounds)", "range(rounds + 1)")),
+    Answer("11a.10", "lengths not compared", edit(SHARE, """    if len(p) != len(q):
+        raise ValueError(f"p has {len(p)} tokens, q has {len(q)}")
+""", "")),
+    Answer("11a.10", "a message without numbers", edit(SHARE, 'f"p has {len(p)} tokens, q has {len(q)}"', '"different lengths"')),
+    Answer("11a.10", "logarithms of the probabilities in Bayes' rule",
+           edit(SHARE, "r = w * p / (w * p + (1 - w) * q)", "r = w * p.log() / (w * p.log() + (1 - w) * q.log())")),
+    Answer("11a.10", "the odds", edit(SHARE, "r = w * p / (w * p + (1 - w) * q)", "r = w * p / ((1 - w) * q)")),
+    Answer("11a.10", "changes p on the way", edit(SHARE, "r = w * p / (w * p + (1 - w) * q)", "p *= w; r = p / (p + (1 - w) * q)")),
 )

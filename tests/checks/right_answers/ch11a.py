@@ -200,6 +200,25 @@ def similar_pairs(read, a, b, start, delimiter, extract, weight, bias):
     return torch.stack(scores)
 
 
+def share_by_odds(p, q, rounds):
+    if p.numel() != q.numel():
+        raise ValueError(f"{p.numel()} and {q.numel()}")
+    ratio, share = p.double() / q.double(), 0.5
+    for _ in range(rounds):
+        share = float((share * ratio / (share * ratio + 1 - share)).mean())
+    return share
+
+
+def share_in_a_loop(p, q, rounds):
+    if len(p) != len(q):
+        raise ValueError("%d tokens and %d" % (len(p), len(q)))
+    share = 0.5
+    for _ in range(rounds):
+        asked = [share * a / (share * a + (1 - share) * b) for a, b in zip(p.tolist(), q.tolist(), strict=True)]
+        share = sum(asked) / len(asked)
+    return share
+
+
 NUMBERS = {"tokens that a byte-level BPE without merges makes of “naïve café”": len("naïve café".encode()),
            "targets in one pass over 16 windows of 64 inputs": 16 * 64, "targets if only the last row of each window is used": 16,
            "bits per character: all of 1,024 tokens equally likely, 2.5 characters a token": math.log2(1024) / 2.5,
@@ -211,4 +230,5 @@ ROUNDED = {name: float(round(value)) for name, value in NUMBERS.items()}
 ANSWERS = {"11a.1": [learn_with_join, learn_in_one_list], "11a.2": [apply_in_order, apply_by_rank],
            "11a.3": [windows_unfold, windows_lookup], "11a.4": [logits_functional, logits_by_hand],
            "11a.5": [loss_ignoring, loss_selected], "11a.6": [bits_window_by_window, bits_of_each_token],
-           "11a.7": [choose_loop, choose_sorted], "11a.8": [similar_stacked, similar_pairs], "11a.9": [NUMBERS, ROUNDED]}
+           "11a.7": [choose_loop, choose_sorted], "11a.8": [similar_stacked, similar_pairs], "11a.9": [NUMBERS, ROUNDED],
+           "11a.10": [share_by_odds, share_in_a_loop]}
