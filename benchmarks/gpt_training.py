@@ -42,7 +42,15 @@ LEVERS = {
     "as in the chapter": {}, "no weight decay": {"decay": 0.0}, "no clipping": {"clip": None}, "no cosine": {"cosine": False},
     "dropout .1": {"dropout": 0.1}, "token vectors start at .1": {"start": 0.1}, "rotary positions": {"rotary": True},
     "Muon": {"muon": True}, "Muon, rotary positions": {"muon": True, "rotary": True},
+    "rotary, dropout .2, 1,000 steps": {"rotary": True, "dropout": 0.2, "steps": 1_000},
+    "the same with Muon": {"muon": True, "rotary": True, "dropout": 0.2, "steps": 1_000},
 }
+
+
+def recorded(part, seed):
+    """What an earlier run has written of this part."""
+    path = HERE / "results" / "gpt_training.json"
+    return json.loads(path.read_text())["parts"].get(part, {}).get(str(seed), {}) if path.exists() else {}
 
 
 def bits(p):
@@ -95,8 +103,10 @@ def rows(seed):
 
 def levers(seed):
     counted = KneserNey(stream, 5, 1_024).probabilities(torch.cat([stream[-5:], held]), given=5)[1:]
-    found = {}
+    found = recorded("levers", seed)
     for name, change in LEVERS.items():
+        if name in found:
+            continue
         p = held_out_probabilities(trained(seed, **change)[0], held)
         found[name] = {"bits": bits(p), "mixed": mixed(p, counted)}
         print(seed, name, found[name], flush=True)
