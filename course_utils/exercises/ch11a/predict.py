@@ -1,4 +1,4 @@
-"""Exercise 11a.9: five numbers about bytes, rows, bits and sizes. The oracle measures them."""
+"""Exercise 11a.9: six numbers about bytes, rows, bits and shares. The oracle measures them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from ...text.bpe import ByteBPE
 NAMES = ("tokens that a byte-level BPE without merges makes of “naïve café”",
          "targets in one pass over 16 windows of 64 inputs", "targets if only the last row of each window is used",
          "bits per character: all of 1,024 tokens equally likely, 2.5 characters a token",
-         "millions of parameters of GPT-2 small, to half a million", "millions of these in the token embedding, to half a million")
+         "of ten parameters of a block, how many are in its feed-forward network",
+         "of ten parameters of GPT-2 small, how many are in the token embedding")
 
 
 @cache
@@ -26,11 +27,11 @@ def _measure() -> dict[str, float]:
     bits = -math.log2(torch.zeros(1024).softmax(0)[0].item()) / 2.5
     with shapes_only():
         model = GPT(GPT2["small"])
-    size = sum(p.numel() for p in model.parameters())
-    return dict(zip(NAMES, (tokens, rows, last, bits, size / 1e6, model.token.weight.numel() / 1e6), strict=True))
+    size, block, inner = (sum(p.numel() for p in part.parameters()) for part in (model, model.blocks[0], model.blocks[0].feed_forward))
+    return dict(zip(NAMES, (tokens, rows, last, bits, 10 * inner / block, 10 * model.token.weight.numel() / size), strict=True))
 
 
-RIGHT = dict(zip(NAMES, (12, 1024, 16, 4.0, 124.44, 38.60), strict=True))
+RIGHT = dict(zip(NAMES, (12, 1024, 16, 4.0, 6.66, 3.10), strict=True))
 
 
 def _with(*changes: tuple[int, float]) -> dict[str, float]:
@@ -38,7 +39,7 @@ def _with(*changes: tuple[int, float]) -> dict[str, float]:
 
 
 PREDICT = Exercise(
-    id="11a.9", title="Predict: bytes, rows, bits and sizes", name="prediction_of_gpt", kind="value", stars=1, minutes=8,
+    id="11a.9", title="Predict: bytes, rows, bits and shares", name="prediction_of_gpt", kind="value", stars=1, minutes=8,
     signature="prediction_of_gpt: dict of 6 numbers", oracle=_measure, reference=RIGHT, parts={"values": 3}, rtol=0.0, atol=0.5,
     draw=lambda seed: [Case("your six numbers", {})],
     twins=(
@@ -60,14 +61,14 @@ PREDICT = Exercise(
         Twin("multiplied by the characters", _with((3, 25)), "Long tokens make the bits per character fewer, not more: divide by "
              "their length."),
         Twin("nats a token", _with((3, math.log(1024))), "That is in nats and for a token. Bits for a character are asked for."),
-        Twin("the paper's number", _with((4, 117)), "That is what the paper's table says. Add up the matrices instead."),
-        Twin("BERT's number", _with((4, 110)), "That is what is said of BERT base and sometimes of GPT-1. Add up the matrices."),
-        Twin("embedding left out", _with((4, 85)), "That is the blocks alone. The table of embeddings belongs to the model."),
-        Twin("output matrix counted extra", _with((4, 163)), "The output matrix is the token embedding; it is there only once."),
-        Twin("counted in ones", _with((4, 124_439_808), (5, 38_597_376)), "Your two sizes are right in single parameters. Write them in "
-             "millions."),
-        Twin("positions added to the embedding", _with((5, 39.4)), "The table of positions is another one; the tokens' table is asked "
-             "for."),
-        Twin("GPT-1's vocabulary", _with((5, 31)), "That fits the forty thousand tokens of GPT-1. GPT-2 has more."),
+        Twin("the attention's part", _with((4, 3.3)), "That is the attention's part. The feed-forward network has the rest."),
+        Twin("both parts alike", _with((4, 5)), "The attention has four matrices of d × d, the feed-forward network two of d × 4d: count them in d²."),
+        Twin("four times the attention", _with((4, 8)),
+             "The inner width is four times d, but there are two such matrices, and the attention has four of d × d."),
+        Twin("the blocks' part", _with((5, 6.9)), "That is the part of the blocks. The table of tokens has the rest, but for a little."),
+        Twin("output matrix counted extra", _with((5, 4.7)), "The output matrix is the token embedding; it is there only once."),
+        Twin("the table of positions", _with((5, 0.1)), "That is the table of positions. The one of the tokens has 50,257 rows."),
+        Twin("percent", _with((4, 66.7), (5, 31)), "Your two numbers are right as percentages. Of ten parameters was asked."),
+        Twin("shares", _with((4, 0.667), (5, 0.31)), "Your two numbers are right as shares of one. Of ten parameters was asked."),
     ),
 )

@@ -118,8 +118,8 @@ prediction_of_gpt = {
     "targets in one pass over 16 windows of 64 inputs": 1024,
     "targets if only the last row of each window is used": 16,
     "bits per character: all of 1,024 tokens equally likely, 2.5 characters a token": 4,
-    "millions of parameters of GPT-2 small, to half a million": 124.5,
-    "millions of these in the token embedding, to half a million": 38.5,
+    "of ten parameters of a block, how many are in its feed-forward network": 6.7,
+    "of ten parameters of GPT-2 small, how many are in the token embedding": 3.1,
 }
 """
 
@@ -791,7 +791,7 @@ def similarity(read, a, b, start, delimiter, extract, weight, bias):
 """),
 
     # 11a.9 Predict: bytes, rows, bits and sizes
-    Answer("11a.9", "a right answer: to half a million", GUESS, right=True),
+    Answer("11a.9", "a right answer: to one place", GUESS, right=True),
     Answer("11a.9", "a right answer: computed", """
 width, vocabulary = 768, 50_257
 prediction_of_gpt = {
@@ -799,13 +799,12 @@ prediction_of_gpt = {
     "targets in one pass over 16 windows of 64 inputs": 16 * 64,
     "targets if only the last row of each window is used": 16,
     "bits per character: all of 1,024 tokens equally likely, 2.5 characters a token": math.log2(1_024) / 2.5,
-    "millions of parameters of GPT-2 small, to half a million":
-        (12 * (12 * width**2 + 13 * width) + (vocabulary + 1_024) * width + 2 * width) / 1e6,
-    "millions of these in the token embedding, to half a million": vocabulary * width / 1e6,
+    "of ten parameters of a block, how many are in its feed-forward network": 10 * 8 / 12,
+    "of ten parameters of GPT-2 small, how many are in the token embedding":
+        10 * vocabulary * width / (12 * 12 * width**2 + (vocabulary + 1_024) * width),
 }
 """, right=True),
-    Answer("11a.9", "a right answer: one decimal, floats",
-           edit(edit(edit(GUESS, "124.5", "124.4"), "38.5", "38.6"), ": 4,", ": 4.0,"), right=True),
+    Answer("11a.9", "a right answer: rounded, floats", edit(edit(edit(GUESS, "6.7", "7.0"), "3.1", "3"), ": 4,", ": 4.0,"), right=True),
     Answer("11a.9", "counts characters, not bytes: 10", edit(GUESS, ": 12,", ": 10,")),
     Answer("11a.9", "forgets the space: 11 bytes", edit(GUESS, ": 12,", ": 11,")),
     Answer("11a.9", "takes one target off each window: 16 · 63", edit(GUESS, ": 1024,", ": 16 * 63,")),
@@ -815,12 +814,15 @@ prediction_of_gpt = {
     Answer("11a.9", "bits per token, not per character: 10", edit(GUESS, ": 4,", ": 10,")),
     Answer("11a.9", "multiplies by the characters per token: 25", edit(GUESS, ": 4,", ": 25,")),
     Answer("11a.9", "nats, not bits: ln 1,024 / 2.5", edit(GUESS, ": 4,", ": math.log(1_024) / 2.5,")),
-    Answer("11a.9", "the paper's wrong 117 million", edit(GUESS, "124.5", "117")),
-    Answer("11a.9", "counts the tied output matrix a second time: 163 million", edit(GUESS, "124.5", "163")),
-    Answer("11a.9", "only the blocks: 85 million", edit(GUESS, "124.5", "85")),
-    Answer("11a.9", "adds the positions to the token embedding: 39.4 million", edit(GUESS, "38.5", "39.4")),
-    Answer("11a.9", "parameters, not millions of them", edit(edit(GUESS, "124.5", "124_439_808"), "38.5", "38_597_376")),
-    Answer("11a.9", "half-finished: the two sizes are left open", edit(edit(GUESS, "124.5", "None"), "38.5", "None")),
+    Answer("11a.9", "attention and network as large as each other", edit(GUESS, "6.7", "5")),
+    Answer("11a.9", "the attention's part: a third", edit(GUESS, "6.7", "3.3")),
+    Answer("11a.9", "four times as wide, so four fifths", edit(GUESS, "6.7", "8")),
+    Answer("11a.9", "the tied matrix counted twice", edit(GUESS, "3.1", "4.7")),
+    Answer("11a.9", "the blocks' part", edit(GUESS, "3.1", "6.8")),
+    Answer("11a.9", "percent", edit(edit(GUESS, "6.7", "67"), "3.1", "31")),
+    Answer("11a.9", "shares of one", edit(edit(GUESS, "6.7", "0.67"), "3.1", "0.31")),
+    Answer("11a.9", "takes the embedding for negligible", edit(GUESS, "3.1", "0.5")),
+    Answer("11a.9", "half-finished: the two shares are left open", edit(edit(GUESS, "6.7", "None"), "3.1", "None")),
     Answer("11a.10", "a right answer: odds", """
 def mixing_share(p, q, rounds):
     n, m = p.shape[0], q.shape[0]

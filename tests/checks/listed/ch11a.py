@@ -138,8 +138,8 @@ prediction_of_gpt = {{
     "targets in one pass over 16 windows of 64 inputs": 1_024,
     "targets if only the last row of each window is used": 16,
     "bits per character: all of 1,024 tokens equally likely, 2.5 characters a token": {bits},
-    "millions of parameters of GPT-2 small, to half a million": 124,
-    "millions of these in the token embedding, to half a million": 39,
+    "of ten parameters of a block, how many are in its feed-forward network": 6.7,
+    "of ten parameters of GPT-2 small, how many are in the token embedding": 3.1,
 }}
 '''
 

@@ -222,8 +222,8 @@ def share_in_a_loop(p, q, rounds):
 NUMBERS = {"tokens that a byte-level BPE without merges makes of “naïve café”": len("naïve café".encode()),
            "targets in one pass over 16 windows of 64 inputs": 16 * 64, "targets if only the last row of each window is used": 16,
            "bits per character: all of 1,024 tokens equally likely, 2.5 characters a token": math.log2(1024) / 2.5,
-           "millions of parameters of GPT-2 small, to half a million": (51_281 * 768 + 12 * 7_087_872 + 1_536) / 1e6,
-           "millions of these in the token embedding, to half a million": 50_257 * 768 / 1e6}
+           "of ten parameters of a block, how many are in its feed-forward network": 10 * (8 * 768 + 5) / (12 * 768 + 13),
+           "of ten parameters of GPT-2 small, how many are in the token embedding": 10 * 50_257 / (51_281 + 12 * (12 * 768 + 13) + 2)}
 
 ROUNDED = {name: float(round(value)) for name, value in NUMBERS.items()}
 
