@@ -211,7 +211,7 @@ def share_by_odds(p, q, rounds):
 
 def share_in_a_loop(p, q, rounds):
     if len(p) != len(q):
-        raise ValueError("%d tokens and %d" % (len(p), len(q)))
+        raise ValueError(f"{len(p)} tokens and {len(q)}")
     share = 0.5
     for _ in range(rounds):
         asked = [share * a / (share * a + (1 - share) * b) for a, b in zip(p.tolist(), q.tolist(), strict=True)]
