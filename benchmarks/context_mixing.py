@@ -28,10 +28,15 @@ class ContextMixer:
         self.match = 0     # where the text that is being repeated goes on, or 0
         self.length = 0    # how long it has agreed
 
+    def rewind(self, length):
+        """Forget what was read behind the first ``length`` bytes; what was learned stays."""
+        del self.history[length:]
+        self.places = {key: place for key, place in self.places.items() if place <= length}
+        self.match = self.length = 0
+
     def contexts(self):
         """What each table is asked with before the next byte."""
         h = self.history
-        word = bytes(h[-1:])
         k = len(h)
         while k and (97 <= (h[k - 1] | 32) <= 122):
             k -= 1
@@ -109,5 +114,5 @@ if __name__ == "__main__":
     mixer = ContextMixer()
     mixer.bits(train)
     print(f"frozen: {sum(mixer.bits(held, learning=False)) / len(held.decode()):.3f} bits per character")
-    mixer.history = bytearray(train)
+    mixer.rewind(len(train))
     print(f"learning as it goes: {sum(mixer.bits(held)) / len(held.decode()):.3f}")

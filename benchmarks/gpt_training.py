@@ -195,9 +195,8 @@ def counting(_):
         packed = lambda part: len(lzma.compress(part.encode(), preset=9 | lzma.PRESET_EXTREME))  # noqa: E731
         mixer = ContextMixer()
         mixer.bits(text.encode())
-        before = bytearray(mixer.history)
         frozen = sum(mixer.bits(ends.encode(), learning=False)) / len(ends)
-        mixer.history = before
+        mixer.rewind(len(text.encode()))
         found[name] = {"xz": 8 * (packed(text + ends) - packed(text)) / len(ends), "context mixing, frozen": frozen,
                        "context mixing, learning": sum(mixer.bits(ends.encode())) / len(ends)}
         print(name, found[name], flush=True)
