@@ -37,7 +37,7 @@ CONTROLS = [
             "ids, n = torch.cat([pieces, pieces.roll(1, 0)], dim=1), pieces.shape[1]"),
     Control("Pre-training is what helps the head.",
             "a body that has read nothing", "assert min(right for right, _ in free + kept) > 0.85",
-            "bodies = [read_rows(seed) for seed in range(3)]", "bodies = [new_body(seed) for seed in range(3)]"),
+            '("pre-trained, λ = 0", bodies.__getitem__, {}),', '("pre-trained, λ = 0", new_body, {}),'),
     Control("The head knows only what stands at the place where it reads.",
             "a head on the first symbol", "assert min(right for right, _ in free + kept) > 0.85",
             "return linear(hidden[:, place]), body.output(hidden)", "return linear(hidden[:, 0]), body.output(hidden)"),
