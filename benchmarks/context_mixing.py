@@ -29,9 +29,8 @@ class ContextMixer:
         self.length = 0    # how long it has agreed
 
     def rewind(self, length):
-        """Forget what was read behind the first ``length`` bytes; what was learned stays."""
+        """Forget what a frozen mixer has read behind the first ``length`` bytes."""
         del self.history[length:]
-        self.places = {key: place for key, place in self.places.items() if place <= length}
         self.match = self.length = 0
 
     def contexts(self):
@@ -88,10 +87,10 @@ class ContextMixer:
                     rate = max(1 / (cell[1] + 0.6), 0.02)
                     cell[0] = min(max(cell[0] + (bit - cell[0]) * rate, 1e-3), 1 - 1e-3)
             partial = partial << 1 | bit
-        self._remember(byte)
+        self._remember(byte, learning)
         return cost
 
-    def _remember(self, byte):
+    def _remember(self, byte, learning):
         """The byte becomes history; does a repetition go on?"""
         if self.match and self.history[self.match] == byte:
             self.match += 1
@@ -103,7 +102,8 @@ class ContextMixer:
         if not self.match:
             self.match = self.places.get(key, 0)
             self.length = 6 if self.match else 0
-        self.places[key] = len(self.history)
+        if learning:
+            self.places[key] = len(self.history)
 
 
 if __name__ == "__main__":

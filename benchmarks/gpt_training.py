@@ -4,7 +4,7 @@
 
 "rows": the smaller model of section 4, its loss taken over all 32 rows of each window or over the last one. "levers": the model of
 section 5 with one part of its recipe changed at a time, and what a mixture with Kneser–Ney counting gives. "overfitting": held-out loss
-every 100 steps, with and without dropout, for two optimizers. "amounts": both on 50,000 to 997,000 characters of text. "pairs": a
+every 100 steps, with and without dropout, for two optimizers. "amounts": both on 25,000 to 997,000 characters of text, the manual first. "pairs": a
 fine-tuned head and the likelihood of the stored model, asked which of two sentences is the original. "counting": opponents that need
 no seed. Writes results/gpt_training.json after every run; what was not run keeps what is there.
 """
@@ -133,8 +133,8 @@ def amounts(seed):
     letters = {c: i for i, c in enumerate(sorted(set(whole + ends)))}
     as_ids = lambda text: torch.tensor([letters[c] for c in text])  # noqa: E731
     found = {}
-    for size, steps in ((50_000, 220), (100_000, 400), (198_572, 650), (len(whole), 1_300)):
-        text = whole[-size:]
+    for size, steps in ((25_000, 110), (50_000, 220), (100_000, 400), (198_572, 650), (len(whole), 2_600)):
+        text = whole[:size]  # the manual is first
         ids = as_stream(tokenizer, text.rstrip("\0").split("\0"))
         counted = KneserNey(ids, 5, 1_024).probabilities(torch.cat([ids[-5:], held]), given=5)[1:]
         by_letter = KneserNey(as_ids(text), 16, len(letters)).probabilities(torch.cat([as_ids(text)[-16:], as_ids(ends)]), given=16)
@@ -191,7 +191,8 @@ def counting(_):
     """Opponents without a seed, on the manual alone and with the documentation strings."""
     ends, found = "".join(page + "\0" for page in corpus.held_out), {}
     for name, docs in (("manual", False), ("with documentation", True)):
-        text = "".join(page + "\0" for page in read_corpus(docstrings=docs).training)
+        pages = sorted(read_corpus(docstrings=docs).training, key=set(corpus.training).__contains__)  # the manual last: it reads in order
+        text = "".join(page + "\0" for page in pages)
         packed = lambda part: len(lzma.compress(part.encode(), preset=9 | lzma.PRESET_EXTREME))  # noqa: E731
         mixer = ContextMixer()
         mixer.bits(text.encode())
