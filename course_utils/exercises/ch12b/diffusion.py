@@ -116,7 +116,7 @@ DIFFUSION = Exercise(
               "is the probability with which they were."),
         _twin("mean t for all", "mean share", "Each sentence has a t of its own; you divide all of them by the mean."),
         _twin("first t for all", "first share", "Each sentence has a t of its own; you use the first one for all."),
-        _twin("divided by t twice", "squared", "You divide by t twice."),
+        _twin("divided by t twice", "squared", "Your weight falls with the square of t. One division by t is enough."),
         _twin("nats a word", "each word", "You divide by the length of the sentence as well. The bound is on the whole sentence."),
         _twin("empty sentences left out", "empty left out",
               "Your mean is over the sentences that have a gap. One without a gap adds 0 and is counted all the same."),
