@@ -39,6 +39,8 @@ def _loss(logits: Tensor, ids: Tensor, hidden: Tensor, t: Tensor, how: str = "ri
             each = each / count.clamp_min(1)
         case "mean, no weight":
             return each.sum() / count.sum().clamp_min(1)
+        case "mean, weighted later":
+            each = each.sum() / count.sum().clamp_min(1)
         case "share that came out":
             t = (count / ids.shape[1]).clamp_min(1e-6)
         case "mean share":
@@ -112,6 +114,8 @@ DIFFUSION = Exercise(
         _twin("divided by what is visible", "visible share", "You divide by the probability of staying visible; t is that of being hidden."),
         _twin("mean of each sentence's gaps", "mean of hidden", "You take the mean of a sentence's hidden words and divide it by t as "
               "well. Either would even out the number of gaps; both together do it twice. The sum is asked for."),
+        _twin("one mean for the batch, weighted afterwards", "mean, weighted later",
+              "You take one mean over all hidden words of the batch and weight it afterwards. Each sentence is a sum of its own, divided by its own t."),
         _twin("share that came out hidden", "share that came out", "You divide by the share of words that happened to be hidden. Asked for "
               "is the probability with which they were."),
         _twin("mean t for all", "mean share", "Each sentence has a t of its own; you divide all of them by the mean."),

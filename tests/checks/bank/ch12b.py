@@ -676,7 +676,7 @@ def diffusion_loss(logits, ids, hidden, t):
     Answer("12b.7", "weighted by 1 / (1 - t)", edit(HIDDEN, ".sum(1) / t)", ".sum(1) / (1 - t + 1e-6))")),
     Answer("12b.7", "divided by the share that really came out hidden", edit(HIDDEN, ".sum(1) / t)",
            ".sum(1) / hidden.float().mean(1).clamp(min=1e-6))")),
-    Answer("12b.7", "a division by 0 where nothing is hidden: mean of an empty selection", edit(HIDDEN, "((nats * hidden).sum(1) / t).mean()",
+    Answer("12b.7", "mean of an empty selection: 0 / 0 where nothing is hidden", edit(HIDDEN, "((nats * hidden).sum(1) / t).mean()",
            "torch.stack([nats[b][hidden[b]].mean() * hidden[b].sum() / t[b] for b in range(len(ids))]).mean()")),
     Answer("12b.7", "the mean over words instead of the sum", edit(HIDDEN, "(nats * hidden).sum(1)", "(nats * hidden).mean(1)")),
     Answer("12b.7", "the sum over the batch", edit(HIDDEN, "/ t).mean()", "/ t).sum()")),
