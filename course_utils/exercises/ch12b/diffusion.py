@@ -111,11 +111,13 @@ DIFFUSION = Exercise(
         _twin("plain mean over the gaps", "mean, no weight", "That is the loss of chapter 09: the mean over all hidden words. Here each "
               "sentence is a sum, divided by its own t."),
         _twin("multiplied by t", "times t", "Few gaps mean a small t, and they have to count more, not less."),
-        _twin("divided by what is visible", "visible share", "You divide by the probability of staying visible; t is that of being hidden."),
+        _twin("divided by what is visible", "visible share",
+              "You divide by the probability of staying visible; t is that of being hidden."),
         _twin("mean of each sentence's gaps", "mean of hidden", "You take the mean of a sentence's hidden words and divide it by t as "
               "well. Either would even out the number of gaps; both together do it twice. The sum is asked for."),
         _twin("one mean for the batch, weighted afterwards", "mean, weighted later",
-              "You take one mean over all hidden words of the batch and weight it afterwards. Each sentence is a sum of its own, divided by its own t."),
+              "You take one mean over all hidden words of the batch and weight it afterwards. Each sentence is a sum of its own, divided "
+              "by its own t."),
         _twin("share that came out hidden", "share that came out", "You divide by the share of words that happened to be hidden. Asked for "
               "is the probability with which they were."),
         _twin("mean t for all", "mean share", "Each sentence has a t of its own; you divide all of them by the mean."),
