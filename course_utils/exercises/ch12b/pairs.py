@@ -50,7 +50,11 @@ def _apart(joint: Tensor, how: str = "right") -> tuple[Tensor, Tensor]:
     seen = joint > 0
     weight = {"reverse": product, "unweighted": seen / seen.sum(), "added up": seen.float()}.get(how, joint)
     terms = joint * ratio if how == "nan" else torch.where(seen, weight * torch.where(seen, ratio, 0.0), 0.0)
+    if how == "nan product":
+        terms = joint * (joint.clamp_min(1e-12).log() - product.log())
     lost = terms.sum()
+    if how == "rows":
+        lost = lost / len(joint)
     if how == "all entries":
         lost = terms.mean()
     if how == "entropy":
@@ -87,7 +91,7 @@ def _draw(seed: int) -> list[Case]:
 
 def _fixed() -> list[Case]:
     new_york = torch.tensor([[0.5, 0.0, 0.0], [0.0, 0.5, 0.0]])
-    return [Case("two cities, half each", {"joint": new_york}, part="impossible pairs"),
+    return [Case("two cities, half each, and a second word that never occurs", {"joint": new_york}, part="impossible pairs"),
             Case("words that do not know of each other", {"joint": torch.outer(torch.tensor([0.2, 0.8]), torch.tensor([0.1, 0.6, 0.3]))},
                  part="every pair possible"),
             Case("a table that adds up to 0.75", {"joint": torch.full((3, 2), 0.125)}, part="refusal", rejects=ValueError,
@@ -133,6 +137,12 @@ PAIRS = Exercise(
              "You add the differences of the logarithms. A mean over real pairs weighs each with its probability."),
         Twin("impossible pairs make it NaN", partial(_apart, how="nan"),
              "Zero times minus infinity is not a number. A pair that never occurs adds nothing; take care that it does not."),
+        Twin("a word that never occurs makes it NaN", partial(_apart, how="nan product"),
+             "A word that never occurs has a product of 0, and zero times its logarithm is not a number. Select the pairs that occur "
+             "before you take any logarithm."),
+        Twin("divided by the number of rows", partial(_apart, how="rows"),
+             "The probabilities are weights already, and they add up to one over the whole table. You divide by the number of its rows as "
+             "well."),
         Twin("divided by the number of entries", partial(_apart, how="all entries"),
              "The probabilities are weights already, and they add up to one. Dividing by the size of the table makes it too small."),
         Twin("bits", partial(_apart, how="bits"), "Your loss is right in bits. Nats are asked for: natural logarithms."),

@@ -76,13 +76,20 @@ def partial_loss(logits, ids, orders, k):
     return losses.gather(1, chosen).sum() / chosen.numel()
 """
 
+HIDDEN = """
+def diffusion_loss(logits, ids, hidden, t):
+    if ((t <= 0) | (t > 1)).any():
+        raise ValueError(f"t must be above 0 and at most 1: {t.tolist()}")
+    log_p = logits.log_softmax(-1)
+    nats = -log_p.gather(-1, ids[..., None])[..., 0]
+    return ((nats * hidden).sum(1) / t).mean()
+"""
+
 COUNTS = """
 prediction = {
-    "orders in which 6 tokens can be predicted": 720,
     "pairs that the content mask of 3→2→4→1 allows": 10,
     "pairs that its query mask allows": 6,
     "tokens that a token of 9 sees before its turn, on average over all orders": 4,
-    "targets in 10 sentences of 48 tokens, the last sixth of each order": 80,
     "New York and Los Angeles, half each: probability of no city, both words guessed at once": 0.5,
     "four such cities, a quarter each: bits lost by guessing both words at once": 2,
     "parameters only the query stream has, width 768": 768,
@@ -587,11 +594,9 @@ def partial_loss(logits, ids, orders, k):
     Answer("12b.6", "a right answer: written as the formulas they come from", """
 n, cities = 4, 4
 prediction = {
-    "orders in which 6 tokens can be predicted": math.factorial(6),
     "pairs that the content mask of 3→2→4→1 allows": n * (n + 1) // 2,
     "pairs that its query mask allows": n * (n - 1) // 2,
     "tokens that a token of 9 sees before its turn, on average over all orders": sum(range(9)) / 9,
-    "targets in 10 sentences of 48 tokens, the last sixth of each order": 10 * 48 // 6,
     "New York and Los Angeles, half each: probability of no city, both words guessed at once": 2 * 0.5 * 0.5,
     "four such cities, a quarter each: bits lost by guessing both words at once": math.log2(cities),
     "parameters only the query stream has, width 768": torch.zeros(768).numel(),
@@ -603,15 +608,11 @@ prediction = dict([
     ("parameters only the query stream has, width 768", 768.0),
     ("four such cities, a quarter each: bits lost by guessing both words at once", 4.0 - 2.0),
     ("New York and Los Angeles, half each: probability of no city, both words guessed at once", Fraction(1, 2)),
-    ("targets in 10 sentences of 48 tokens, the last sixth of each order", 80.0),
     ("tokens that a token of 9 sees before its turn, on average over all orders", Fraction(8, 2)),
     ("pairs that its query mask allows", 0 + 1 + 2 + 3),
     ("pairs that the content mask of 3→2→4→1 allows", 1 + 2 + 3 + 4),
-    ("orders in which 6 tokens can be predicted", 6 * 5 * 4 * 3 * 2 * 1),
 ])
 """, right=True),
-    Answer("12b.6", "6 squared instead of 6 factorial", edit(COUNTS, "predicted\": 720", "predicted\": 36")),
-    Answer("12b.6", "two orders only: from the left and from the right", edit(COUNTS, "predicted\": 720", "predicted\": 2")),
     Answer("12b.6", "content and query mask exchanged",
            edit(edit(COUNTS, "4→1 allows\": 10", "4→1 allows\": 6"), "query mask allows\": 6", "query mask allows\": 10")),
     Answer("12b.6", "the content mask is taken to allow all 16 pairs", edit(COUNTS, "4→1 allows\": 10", "4→1 allows\": 16")),
@@ -622,8 +623,6 @@ prediction = dict([
     Answer("12b.6", "takes half of nine, but there are only eight others",
            edit(COUNTS, "over all orders\": 4,", "over all orders\": 4.5,")),
     Answer("12b.6", "sees all eight others, whatever the order", edit(COUNTS, "over all orders\": 4,", "over all orders\": 8,")),
-    Answer("12b.6", "all tokens are taken for targets", edit(COUNTS, "each order\": 80", "each order\": 480")),
-    Answer("12b.6", "the targets of one sentence, not of ten", edit(COUNTS, "each order\": 80", "each order\": 8")),
     Answer("12b.6", "counts one of the two mixed pairs, Los York or New Angeles, not both",
            edit(COUNTS, "at once\": 0.5", "at once\": 0.25")),
     Answer("12b.6", "believes that both words fit each other although they are guessed apart",
@@ -635,4 +634,61 @@ prediction = dict([
            edit(COUNTS, "width 768\": 768", "width 768\": 589_824")),
     Answer("12b.6", "the start vector of the query stream is forgotten", edit(COUNTS, "width 768\": 768", "width 768\": 0")),
     Answer("12b.6", "half finished: the last entry is still None", edit(COUNTS, "width 768\": 768", "width 768\": None")),
+
+    # 12b.7 the loss of masked diffusion
+    Answer("12b.7", "a right answer: log-softmax, gather, a sum for each sentence", HIDDEN, right=True),
+    Answer("12b.7", "a right answer: cross-entropy without reduction, other places set to 0", """
+def diffusion_loss(logits, ids, hidden, t):
+    if (t <= 0).any() or (t > 1).any():
+        raise ValueError("t has to lie in (0, 1], got " + str(t))
+    nats = F.cross_entropy(logits.transpose(1, 2), ids, reduction="none")
+    return (nats.masked_fill(~hidden, 0.0) / t.unsqueeze(1)).sum() / len(ids)
+""", right=True),
+    Answer("12b.7", "a right answer: the hidden rows are selected, each with the weight of its sentence", """
+def diffusion_loss(logits, ids, hidden, t):
+    for value in t:
+        if not 0 < value.item() <= 1:
+            raise ValueError(f"t={value.item()}")
+    weight = (1 / t)[:, None].expand(ids.shape)[hidden]
+    nats = F.cross_entropy(logits[hidden], ids[hidden], reduction="none")
+    return (weight * nats).sum() / ids.shape[0]
+""", right=True),
+    Answer("12b.7", "a right answer: a loop over the sentences", """
+def diffusion_loss(logits, ids, hidden, t):
+    losses = []
+    for rows, words, gaps, share in zip(logits, ids, hidden, t):
+        if share <= 0 or share > 1:
+            raise ValueError(f"{share.item()} is no share of hidden words")
+        total = torch.zeros(())
+        for i in range(len(words)):
+            if gaps[i]:
+                total = total + torch.logsumexp(rows[i], 0) - rows[i, words[i]]
+        losses.append(total / share)
+    return torch.stack(losses).mean()
+""", right=True),
+    Answer("12b.7", "t is not used at all", edit(HIDDEN, "(nats * hidden).sum(1) / t", "(nats * hidden).sum(1)")),
+    Answer("12b.7", "the mean over all gaps, as in BERT", edit(HIDDEN, "((nats * hidden).sum(1) / t).mean()", "nats[hidden].mean()")),
+    Answer("12b.7", "the mean over all gaps, then divided by the mean t",
+           edit(HIDDEN, "((nats * hidden).sum(1) / t).mean()", "nats[hidden].mean() / t.mean()")),
+    Answer("12b.7", "the mean of each sentence's gaps, divided by t", edit(HIDDEN, "(nats * hidden).sum(1) / t",
+           "(nats * hidden).sum(1) / hidden.sum(1).clamp(min=1) / t")),
+    Answer("12b.7", "multiplied by t", edit(HIDDEN, ".sum(1) / t)", ".sum(1) * t)")),
+    Answer("12b.7", "weighted by 1 / (1 - t)", edit(HIDDEN, ".sum(1) / t)", ".sum(1) / (1 - t + 1e-6))")),
+    Answer("12b.7", "divided by the share that really came out hidden", edit(HIDDEN, ".sum(1) / t)",
+           ".sum(1) / hidden.float().mean(1).clamp(min=1e-6))")),
+    Answer("12b.7", "mean of an empty selection: 0 / 0 where nothing is hidden", edit(HIDDEN, "((nats * hidden).sum(1) / t).mean()",
+           "torch.stack([nats[b][hidden[b]].mean() * hidden[b].sum() / t[b] for b in range(len(ids))]).mean()")),
+    Answer("12b.7", "the mean over words instead of the sum", edit(HIDDEN, "(nats * hidden).sum(1)", "(nats * hidden).mean(1)")),
+    Answer("12b.7", "the sum over the batch", edit(HIDDEN, "/ t).mean()", "/ t).sum()")),
+    Answer("12b.7", "one number for each sentence", edit(HIDDEN, "/ t).mean()", "/ t)")),
+    Answer("12b.7", "the words that were shown are counted", edit(HIDDEN, "nats * hidden", "nats * ~hidden")),
+    Answer("12b.7", "all words are counted", edit(HIDDEN, "(nats * hidden).sum(1)", "nats.sum(1)")),
+    Answer("12b.7", "logarithm of a softmax", edit(HIDDEN, "logits.log_softmax(-1)", "logits.softmax(-1).log()")),
+    Answer("12b.7", "sentences without a gap are left out of the mean", edit(HIDDEN, "((nats * hidden).sum(1) / t).mean()",
+           "((nats * hidden).sum(1) / t)[hidden.any(1)].mean()")),
+    Answer("12b.7", "t = 0 is let through", edit(HIDDEN, "(t <= 0)", "(t < 0)")),
+    Answer("12b.7", "t above 1 is let through", edit(HIDDEN, " | (t > 1)", "")),
+    Answer("12b.7", "t = 1 is refused", edit(HIDDEN, "(t > 1)", "(t >= 1)")),
+    Answer("12b.7", "bits", edit(HIDDEN, "/ t).mean()", "/ t).mean() / math.log(2)")),
+    Answer("12b.7", "the sign is lost", edit(HIDDEN, "-log_p.gather", "log_p.gather")),
 )

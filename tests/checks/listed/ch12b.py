@@ -66,6 +66,14 @@ class TwoStreamAttention(nn.Module):
         return tuple(new)
 '''
 
+HIDDEN = '''
+def diffusion_loss(logits, ids, hidden, t):
+    if not ((t > 0) & (t <= 1)).all():
+        raise ValueError(f"t={{t.tolist()}}")
+    nats = F.cross_entropy(logits.transpose(1, 2), ids, reduction="none")
+    return {end}
+'''
+
 LISTED = (
     Listed("12b.1", "sums below 1 let through", APART.format(bad="joint.sum() > 1 + 1e-4")),
     Listed("12b.1", "a tolerance of a tenth", APART.format(bad="abs(joint.sum().item() - 1) > 0.1")),
@@ -96,4 +104,13 @@ def partial_loss(logits, ids, orders, k):
     losses = -log_p.gather(-1, ids[..., None])[..., 0]
     return losses.gather(1, chosen).mean()
 ''', says=("Last half of each order",)),
+    Listed("12b.7", "the mean over the gaps, as in 09", HIDDEN.format(end="nats[hidden].mean()"), says=("lain mean over the gaps",)),
+    Listed("12b.7", "the mean over all gaps, weighted afterwards", HIDDEN.format(end="(nats[hidden].mean() / t).mean()"),
+           says=("ne mean for the batch",)),
+    Listed("12b.1", "a word that never occurs", APART.format(bad="abs(joint.sum().item() - 1) > 1e-4").replace(
+        "(joint[seen] * (joint[seen] / product[seen]).log()).sum()", "(joint * (joint.clamp_min(1e-12) / product).log()).sum()"),
+        says=("word that never occurs",)),
+    Listed("12b.7", "the mean of each sentence's gaps, and divided by t",
+           HIDDEN.format(end="((nats * hidden).sum(1) / hidden.sum(1).clamp_min(1) / t).mean()"), says=("ean of each sentence",)),
+    Listed("12b.7", "the hidden words selected", HIDDEN.format(end="(nats / t[:, None])[hidden].sum() / len(ids)"), right=True),
 )

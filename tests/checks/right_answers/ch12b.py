@@ -142,14 +142,31 @@ def partial_by_rank(logits, ids, orders, k):
     return F.nll_loss(logits[late].log_softmax(-1), ids[late])
 
 
-NUMBERS = {"orders in which 6 tokens can be predicted": math.factorial(6), "pairs that the content mask of 3→2→4→1 allows": 1 + 2 + 3 + 4,
+NUMBERS = {"pairs that the content mask of 3→2→4→1 allows": 1 + 2 + 3 + 4,
            "pairs that its query mask allows": 0 + 1 + 2 + 3,
            "tokens that a token of 9 sees before its turn, on average over all orders": sum(range(9)) / 9,
-           "targets in 10 sentences of 48 tokens, the last sixth of each order": 10 * 8,
            "New York and Los Angeles, half each: probability of no city, both words guessed at once": 1 - 2 / 4,
            "four such cities, a quarter each: bits lost by guessing both words at once": math.log2(16) - math.log2(4),
            "parameters only the query stream has, width 768": 768}
 
+def masked_nats(logits, ids, hidden, t):
+    if t.min() <= 0 or t.max() > 1:
+        raise ValueError(f"shares from 0 to 1, got {t}")
+    nats = F.cross_entropy(logits.transpose(1, 2), ids, reduction="none")
+    return torch.einsum("bn,b->", nats * hidden, 1 / t) / len(t)
+
+
+def gap_by_gap(logits, ids, hidden, t):
+    for share in t.tolist():
+        if not 0 < share <= 1:
+            raise ValueError(str(share))
+    total = torch.zeros(())
+    for b, i in hidden.nonzero().tolist():
+        total = total - logits[b, i].log_softmax(0)[ids[b, i]] / t[b]
+    return total / logits.shape[0]
+
+
 ANSWERS = {"12b.1": [apart_loops, apart_entropies], "12b.2": [factors_shrink, factors_marginals], "12b.3": [masks_loops, masks_scattered],
            "12b.4": [OneHeadAtATime, BothStreamsAtOnce], "12b.5": [partial_cross_entropy, partial_by_rank],
-           "12b.6": [NUMBERS, {name: float(value) for name, value in NUMBERS.items()}]}
+           "12b.6": [NUMBERS, {name: float(value) for name, value in NUMBERS.items()}],
+           "12b.7": [masked_nats, gap_by_gap]}
