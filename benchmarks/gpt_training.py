@@ -2,11 +2,11 @@
 
     python benchmarks/gpt_training.py [--threads 1] [--seeds 0 1 2] [--only rows levers overfitting amounts pairs counting]
 
-"rows": the smaller model of section 4, its loss taken over all 32 rows of each window or over the last one. "levers": the model of
-section 5 with one part of its recipe changed at a time, and what a mixture with Kneser–Ney counting gives. "overfitting": held-out loss
-every 100 steps, with and without dropout, for two optimizers. "amounts": both on 25,000 to 997,000 characters of text, the manual first. "pairs": a
-fine-tuned head and the likelihood of the stored model, asked which of two sentences is the original. "counting": opponents that need
-no seed. Writes results/gpt_training.json after every run; what was not run keeps what is there.
+"rows": the smaller model of section 4, its loss taken over all 32 rows of each window or over the last one. "levers": the model of section
+5 with one part of its recipe changed at a time, and what a mixture with Kneser–Ney counting gives. "overfitting": held-out loss every 100
+steps, with and without dropout, for two optimizers. "amounts": both on 25,000 to 997,000 characters of text, the manual first. "pairs": a
+fine-tuned head and the likelihood of the stored model, asked which of two sentences is the original. "counting": opponents that need no
+seed. Writes results/gpt_training.json after every run; what was not run keeps what is there.
 """
 
 import argparse
