@@ -37,7 +37,7 @@ def test_the_package_stays_small():
     trained on it, and two hundred more its pairs and the gaps that stay where they are."""
     files = [path for path in (ROOT / "course_utils").rglob("*.py") if "exercises" not in path.parts]
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in files}
-    assert sum(lines.values()) <= 12_700
+    assert sum(lines.values()) <= 12_950
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "course_utils").rglob("*.py")), ids=lambda p: p.name)
