@@ -103,7 +103,7 @@ def _drawn() -> Any:
         ax.plot(left + step * m.lane, high * row, MARKS[m.branch], color=colour, markersize=8, markeredgecolor="white", zorder=2)
         ax.text(0.08, high * row, m.date, va="center", fontsize=9, color=ink(GREY))
         ax.text(names, high * row, m.name, va="center", fontsize=10, weight="bold", color=ink(colour))
-        ax.text(names + 1.03, high * row, m.change, va="center", fontsize=9)
+        ax.text(names + 1.27, high * row, m.change, va="center", fontsize=9)
     for lane, name in ((1.5, "encoder"), (4.2, "encoder–\ndecoder"), (6.8, "decoder")):
         ax.text(left + step * lane, -0.24, name, ha="center", va="bottom", fontsize=9, weight="bold", linespacing=1.0,
                 color=BRANCHES[name.replace("\n", "")])

@@ -13,14 +13,14 @@ from .figures import BLUE, GREY, ORANGE, array, ink, panels
 
 
 def grids(drawings: Mapping[str, Any], xlabel: str, ylabel: str, numbers: bool = False) -> Figure:
-    """Matrices side by side, each with its title. ``numbers``: every entry says which number is looked up, and has its own colour."""
+    """Matrices side by side, each with its title. ``numbers``: every entry says which number is looked up, and its own shade."""
     sizes = [array(matrix) for matrix in drawings.values()]
     if not sizes or any(matrix.ndim != 2 for matrix in sizes):
         raise ValueError(f"grids need matrices with two axes, got {[matrix.shape for matrix in sizes]}")
     fig, axes = panels(len(sizes), 3.7 * len(sizes), 0.6 + 3.1 * sizes[0].shape[0] / max(sizes[0].shape), squeeze=False)
     for ax, (title, matrix) in zip(axes[0], zip(drawings, sizes, strict=True), strict=True):
         if numbers:
-            ax.imshow(matrix, cmap="Pastel1" if matrix.max() < 9 else "Blues", vmin=0, vmax=max(8, 1.6 * matrix.max()))
+            ax.imshow(matrix, cmap="Blues", vmin=-1, vmax=1.6 * matrix.max())
             for (i, j), value in np.ndenumerate(matrix):
                 ax.text(j, i, f"{value:g}", ha="center", va="center", fontsize=9)
         else:
@@ -31,7 +31,7 @@ def grids(drawings: Mapping[str, Any], xlabel: str, ylabel: str, numbers: bool =
 
 
 def tokens(rows: Mapping[str, Sequence[str]], marked: Mapping[str, Sequence[int]]) -> Figure:
-    """Rows of tokens as boxes, each row with its name in front; ``marked``: the places of a row that are orange."""
+    """Rows of tokens as boxes, each row with its name in front; an empty word leaves a gap. ``marked``: the places of a row that are orange."""
     if not rows or set(marked) - set(rows):
         raise ValueError(f"rows {list(rows)} and marked {list(marked)} do not fit")
     longest = max(map(len, rows.values()))
@@ -41,7 +41,8 @@ def tokens(rows: Mapping[str, Sequence[str]], marked: Mapping[str, Sequence[int]
     for line, (name, words) in enumerate(rows.items()):
         ax.text(-3.2, -line, name, va="center", fontsize=9, color=ink(GREY))
         for place, word in enumerate(words):
-            box(ax, 0.55 + 1.15 * place, -line, word, ORANGE if place in marked.get(name, ()) else BLUE, 1.0, 0.6)
+            if word:
+                box(ax, 0.55 + 1.15 * place, -line, word, ORANGE if place in marked.get(name, ()) else BLUE, 1.0, 0.6)
     return fig
 
 
@@ -49,7 +50,7 @@ def bars(drawings: Mapping[str, Mapping[str, float]], ylabel: str) -> Figure:
     """Shares as bars, one panel for each entry, all with the same scale."""
     if not drawings:
         raise ValueError("bars need at least one panel")
-    fig, axes = panels(len(drawings), 3.6 * len(drawings), 2.3, squeeze=False, sharey=True)
+    fig, axes = panels(len(drawings), min(3.6 * len(drawings), 7.6), 2.3, squeeze=False, sharey=True)
     for ax, (title, shares) in zip(axes[0], drawings.items(), strict=True):
         ax.bar(list(shares), list(shares.values()), color=BLUE)
         ax.set(title=title, ylim=(0, 1))
