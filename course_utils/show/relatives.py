@@ -31,7 +31,7 @@ def grids(drawings: Mapping[str, Any], xlabel: str, ylabel: str, numbers: bool =
 
 
 def tokens(rows: Mapping[str, Sequence[str]], marked: Mapping[str, Sequence[int]]) -> Figure:
-    """Rows of tokens as boxes, each row with its name in front; an empty word leaves a gap. ``marked``: the places of a row that are orange."""
+    """Rows of tokens as boxes, each row with its name in front; an empty word leaves a gap. ``marked``: orange places of a row."""
     if not rows or set(marked) - set(rows):
         raise ValueError(f"rows {list(rows)} and marked {list(marked)} do not fit")
     longest = max(map(len, rows.values()))
