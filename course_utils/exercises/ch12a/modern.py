@@ -75,7 +75,7 @@ def _block(x: Tensor, weights: Weights, num_heads: int, reach: int | None, base:
         scores = q @ k.mT / (1 if how == "not scaled" else d**0.5 if how == "scaled by d" else (d // num_heads) ** 0.5)
         place = torch.arange(n)
         distance = place[:, None] - place
-        if reach is not None and how != "window ignored":
+        if reach is not None and how != "window ignored" and not (how == "reach 0 taken for none" and not reach):
             seen = distance.abs() < reach if how == "window too narrow" else distance.abs() <= reach
             seen = (distance >= 0) & (distance <= reach) if how == "left side only" else seen
             seen = distance.abs() <= reach // 2 if how == "reach halved" else ~seen if how == "mask inverted" else seen
@@ -124,6 +124,7 @@ def _fixed() -> list[Case]:
     g = generator(5)
     return [_case(g, "one token", (1, 1, 8, 5), 2, 1, 50.0, part="edges"),
             _case(g, "reach 1, a text shorter than the window of others", (1, 4, 8, 6), 4, 1, 10.0, part="edges"),
+            _case(g, "reach 0: a token sees itself alone", (2, 4, 8, 6), 2, 0, 30.0, part="edges"),
             _case(g, "a window wider than the text", (2, 5, 8, 6), 2, 9, 30.0, part="edges")]
 
 
@@ -163,6 +164,8 @@ MODERN = Exercise(
         Twin("left side only", partial(_block, how="left side only"), "This is an encoder: the window lies on both sides of a token."),
         Twin("causal", partial(_block, how="causal"), "Without a window all tokens see all. Yours see only what stands before them."),
         Twin("window ignored", partial(_block, how="window ignored"), "Every token sees the whole text in yours; reach is not used."),
+        Twin("reach 0 taken for none", partial(_block, how="reach 0 taken for none"),
+             "A reach of 0 is a window, too: each token sees itself alone. Only None opens the whole text."),
         Twin("mask inverted", partial(_block, how="mask inverted"),
              "Your tokens see what is far away and nothing else: the mask is inverted."),
         Twin("not scaled", partial(_block, how="not scaled"), "The scores are not divided by the root of the head's width."),

@@ -768,6 +768,7 @@ def modern_block(x, weights, num_heads, reach, base):
            edit(MODERN, "(i[:, None] - i).abs() > reach", "(i[:, None] - i > reach) | (i > i[:, None])")),
     Answer("12a.8", "the mask shows what it should hide", edit(MODERN, ".abs() > reach, -torch.inf", ".abs() <= reach, -1e9")),
     Answer("12a.8", "reach is ignored", edit(MODERN, "if reach is not None:", "if False:")),
+    Answer("12a.8", "a reach of 0 opens the whole text", edit(MODERN, "if reach is not None:", "if reach:")),
     Answer("12a.8", "a reach of None is not thought of: compares with None", edit(MODERN, "if reach is not None:", "if True:")),
     Answer("12a.8", "post-norm: the sums are normalised", """
 from course_utils.models.positions import rope
