@@ -99,8 +99,10 @@ def _block(x: Tensor, weights: Weights, num_heads: int, reach: int | None, base:
         x = norm(x + attend(x), names[0])
         return norm(x + feed(x), names[1])
     read = x if how == "first norm forgotten" else norm(x, names[0])
-    x = attend(read) + (0 if how == "first way around forgotten" else read if how == "way around normalised" else x)
-    read = x if how == "second norm forgotten" else norm(start if how == "side by side" else x, names[1])
+    kept = read if how in ("way around normalised", "first way around normalised") else x
+    x = attend(read) + (0 if how == "first way around forgotten" else kept)
+    if how != "second norm not computed":
+        read = x if how == "second norm forgotten" else norm(start if how == "side by side" else x, names[1])
     return feed(read) + (0 if how == "second way around forgotten" else read if how == "way around normalised" else x)
 
 
@@ -148,6 +150,10 @@ MODERN = Exercise(
              "The way around the gated network is missing."),
         Twin("way around normalised", partial(_block, how="way around normalised"),
              "You add the normed copy. The way around carries x itself, untouched by any norm."),
+        Twin("first way around normalised", partial(_block, how="first way around normalised"),
+             "The way around attention carries the normed copy. It should carry x itself."),
+        Twin("second norm not computed", partial(_block, how="second norm not computed"),
+             "Your gated network reads the copy that was made for attention. It needs one of its own, made after the first sum."),
         Twin("side by side", partial(_block, how="side by side"),
              "Your gated network reads the block's input. It should read what attention has added to, one branch after the other."),
         Twin("not turned", partial(_block, how="not turned"), "Queries and keys are not turned: without positions the block sees a set."),

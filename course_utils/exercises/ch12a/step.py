@@ -39,6 +39,8 @@ def _step(weight: Tensor, x: Tensor, teacher: Tensor, temperature: float, rate: 
             mine, theirs = student / 2, teacher / 2
     axis = 0 if how == "over the tokens" else -1
     log_p, log_q = theirs.log_softmax(axis), mine.log_softmax(axis)
+    if how == "log of softmax":
+        log_p = theirs.softmax(axis).log()
     p, q = log_p.exp(), log_q.exp()
     if how == "best guess":
         p = torch.nn.functional.one_hot(theirs.argmax(-1), theirs.shape[-1]).float()
@@ -58,6 +60,8 @@ def _step(weight: Tensor, x: Tensor, teacher: Tensor, temperature: float, rate: 
             loss = loss / t**2
         case "entropy left in":
             loss = -(t**2) * (p * log_q).sum(-1).mean()
+        case "loss reversed":
+            loss = t**2 * (q * (log_q - log_p)).sum(-1).mean()
         case "reversed":
             loss = t**2 * (q * (log_q - log_p)).sum(-1).mean()
             each = log_q - log_p
@@ -132,6 +136,10 @@ STEP = Exercise(
              "The step is right. Your loss is a cross-entropy; it is not 0 when student and teacher agree."),
         Twin("divergence the other way round", partial(_step, how="reversed"),
              "You weight with the student's probabilities. The teacher's say which words matter."),
+        Twin("loss the other way round", partial(_step, how="loss reversed"),
+             "The step is right. In your loss the student's probabilities weigh the difference; the teacher's should."),
+        Twin("logarithm of the teacher's softmax", partial(_step, how="log of softmax"),
+             "Where the teacher is certain, a probability rounds to 0, and its logarithm is minus infinity. Take both steps in one."),
         Twin("logits compared", partial(_step, how="squares"), "You compare logits by squares; distributions are to be compared."),
         Twin("teacher's best guess as label", partial(_step, how="best guess"),
              "You use the teacher's best guess as a label. What it thinks of the other words is what the student should learn."),
