@@ -9,4 +9,4 @@ from .predict import PREDICT
 from .spans import SPANS
 from .step import STEP
 
-EXERCISES = (BUG, DISTIL, SCORES, PREDICT, STEP, SPANS, BLOCKS, MODERN)
+EXERCISES = (PREDICT, BUG, DISTIL, STEP, SCORES, SPANS, BLOCKS, MODERN)  # in the order of the text

@@ -35,6 +35,8 @@ def _mask(n: int, block: int, reach: int, chosen: list[int], extra: list[list[in
             near = distance.abs() < reach
         case "round the end":
             near = near | ((m - distance.abs()) <= reach)
+        case "begins below 0":  # small[a, a - reach:a + reach + 1]: empty where the slice begins at a negative number
+            near = near & (place[:, None] >= reach)
         case "no window":
             near = distance == 0
     seen, sees = torch.zeros(m, m, dtype=torch.bool), torch.zeros(m, m, dtype=torch.bool)
@@ -122,6 +124,8 @@ BLOCKS = Exercise(
              "A block at just that distance still belongs to the window."),
         Twin("window goes round the end", partial(_mask, how="round the end"),
              "Your first block sees the last as a neighbour. A text is no ring; negative places count from the back."),
+        Twin("first blocks have no window", partial(_mask, how="begins below 0"),
+             "Your first blocks see nothing near them. A slice that begins at a negative number counts from the back, and is then empty."),
         Twin("own block alone", partial(_mask, how="no window"), "Your blocks see themselves and no neighbour; the reach says how many."),
         Twin("window counted in tokens", partial(_mask, how="window of tokens"),
              "Your window slides along with each token. Here all tokens of a block share one window, that of their block."),

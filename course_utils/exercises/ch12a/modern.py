@@ -46,7 +46,7 @@ def _oracle(x: Tensor, weights: Weights, num_heads: int, reach: int | None, base
 def _block(x: Tensor, weights: Weights, num_heads: int, reach: int | None, base: float, how: str = "right") -> Tensor:
     n, d = x.shape[1:]
     start = x
-    names = ("norm_2", "norm_1") if how == "norms exchanged" else ("norm_1", "norm_2")
+    names = {"norms exchanged": ("norm_2", "norm_1"), "first norm twice": ("norm_1", "norm_1")}.get(how, ("norm_1", "norm_2"))
 
     def norm(t: Tensor, name: str) -> Tensor:
         if how == "no mean subtracted":
@@ -63,6 +63,13 @@ def _block(x: Tensor, weights: Weights, num_heads: int, reach: int | None, base:
 
     def attend(t: Tensor) -> Tensor:
         parts = (t @ weights["qkv"].T).chunk(3, -1)
+        match how:
+            case "keys first":
+                parts = parts[1], parts[0], parts[2]
+            case "values second":
+                parts = parts[0], parts[2], parts[1]
+            case "a head's three parts together":  # cut into heads first, then each head into three
+                parts = tuple(p.flatten(2) for p in (t @ weights["qkv"].T).view(len(t), n, num_heads, 3, -1).unbind(3))
         if how == "turned before the heads":
             parts = turn(parts[0]), turn(parts[1]), parts[2]
         q, k, v = map(split, parts)
@@ -73,7 +80,7 @@ def _block(x: Tensor, weights: Weights, num_heads: int, reach: int | None, base:
         if how == "values turned":
             v = turn(v)
         scores = q @ k.mT / (1 if how == "not scaled" else d**0.5 if how == "scaled by d" else (d // num_heads) ** 0.5)
-        place = torch.arange(n)
+        place, late = torch.arange(n), scores
         distance = place[:, None] - place
         if reach is not None and how != "window ignored" and not (how == "reach 0 taken for none" and not reach):
             seen = distance.abs() < reach if how == "window too narrow" else distance.abs() <= reach
@@ -82,8 +89,11 @@ def _block(x: Tensor, weights: Weights, num_heads: int, reach: int | None, base:
             scores = scores.masked_fill(~seen, -1e9)
         elif how == "causal":
             scores = scores.masked_fill(distance < 0, -1e9)
-        mixed = scores.softmax(-2 if how == "softmax over queries" else -1) @ v
-        mixed = mixed.transpose(1, 2).reshape(len(t), n, d)
+        weight = scores.softmax(-2 if how == "softmax over queries" else -1)
+        if how == "mask after the softmax":
+            weight = late.softmax(-1) * (scores > -1e8)
+        mixed = weight @ v
+        mixed = (mixed if how == "heads left in front" else mixed.transpose(1, 2)).reshape(len(t), n, d)
         return mixed if how == "output matrix forgotten" else mixed @ weights["out"].T
 
     def feed(t: Tensor) -> Tensor:
@@ -109,8 +119,8 @@ def _block(x: Tensor, weights: Weights, num_heads: int, reach: int | None, base:
 def _case(g: torch.Generator, label: str, sizes: tuple[int, int, int, int], num_heads: int, reach: int | None, base: float,
           part: str = "values", size: float = 1.0) -> Case:
     batch, n, d, width = sizes
-    weights = {"norm_1": 1 + 0.4 * randn(g, d), "norm_2": 1 + 0.4 * randn(g, d), "qkv": 0.5 * randn(g, 3 * d, d),
-               "out": 0.4 * randn(g, d, d), "up": 0.5 * randn(g, 2 * width, d), "down": 0.4 * randn(g, d, width)}
+    weights = {"norm_1": 1 + 0.4 * randn(g, d), "norm_2": 1 + 0.4 * randn(g, d), "qkv": 0.3 * randn(g, 3 * d, d),
+               "out": 0.4 * randn(g, d, d), "up": 0.3 * randn(g, 2 * width, d), "down": 0.4 * randn(g, d, width)}
     return Case(label, {"x": size * randn(g, batch, n, d) + 0.3, "weights": weights, "num_heads": num_heads, "reach": reach, "base": base},
                 part=part, gradients=("x",), shape="(batch, n, d)")
 
@@ -141,11 +151,13 @@ MODERN = Exercise(
         Twin("second norm forgotten", partial(_block, how="second norm forgotten"),
              "The gated network reads the plain sum. It should read a normed copy."),
         Twin("norms exchanged", partial(_block, how="norms exchanged"), "The weights of the two norms are exchanged."),
+        Twin("first norm's weights twice", partial(_block, how="first norm twice"),
+             "Both of your norms use the weights of the first. The second branch has its own."),
         Twin("norm weights forgotten", partial(_block, how="norm weights forgotten"),
              "The norms have weights, one number for each feature."),
         Twin("RMSNorm instead of LayerNorm", partial(_block, how="no mean subtracted"),
              "Your norm subtracts no mean. ModernBERT kept LayerNorm and dropped only its bias."),
-        Twin("first way around forgotten", partial(_block, how="first way around forgotten"), "The way around attention is missing."),
+        Twin("first way around forgotten", partial(_block, how="first way around forgotten"), "The way around attention is missing: its result should be added to x."),
         Twin("second way around forgotten", partial(_block, how="second way around forgotten"),
              "The way around the gated network is missing."),
         Twin("way around normalised", partial(_block, how="way around normalised"),
@@ -156,7 +168,15 @@ MODERN = Exercise(
              "Your gated network reads the copy that was made for attention. It needs one of its own, made after the first sum."),
         Twin("side by side", partial(_block, how="side by side"),
              "Your gated network reads the block's input. It should read what attention has added to, one branch after the other."),
-        Twin("not turned", partial(_block, how="not turned"), "Queries and keys are not turned: without positions the block sees a set."),
+        Twin("not turned", partial(_block, how="not turned"), "Your scores know no places: the block sees a set. Either queries and keys are not turned, or they are turned with the heads on "
+             "the axis where rope expects the tokens, the last but one."),
+        Twin("keys before queries", partial(_block, how="keys first"),
+             "Your queries and keys are exchanged: the first third of the rows makes the queries."),
+        Twin("values before keys", partial(_block, how="values second"),
+             "Your keys and values are exchanged: the second third of the rows makes the keys."),
+        Twin("heads cut before the three parts", partial(_block, how="a head's three parts together"),
+             "You give each head its queries, keys and values from neighbouring rows. Here all queries come first, of every head, then "
+             "all keys, then all values."),
         Twin("queries alone turned", partial(_block, how="queries alone turned"),
              "If queries alone are turned, a score depends on one place. Turn the keys as well, and it depends on the distance."),
         Twin("values turned", partial(_block, how="values turned"), "You turn the values, too. Only scores should know of places."),
@@ -178,6 +198,11 @@ MODERN = Exercise(
         Twin("scaled by d", partial(_block, how="scaled by d"), "You divide by the root of d. It is the root of the head's own width."),
         Twin("softmax over queries", partial(_block, how="softmax over queries"),
              "The weights of a query should add up to 1. Yours add up to 1 for each key."),
+        Twin("heads not brought back", partial(_block, how="heads left in front"),
+             "You join the heads while their axis is still in front of the tokens, which mixes tokens. Bring it back beside the "
+             "features first."),
+        Twin("mask after the softmax", partial(_block, how="mask after the softmax"),
+             "You mask after the softmax, so the weights of a query add up to less than 1. Mask the scores."),
         Twin("heads cut wrongly", partial(_block, how="heads cut wrongly"),
              "You reshape straight to heads, which mixes tokens. First cut the features, then bring the heads to the front."),
         Twin("output matrix forgotten", partial(_block, how="output matrix forgotten"), "The heads' results go through one more matrix."),

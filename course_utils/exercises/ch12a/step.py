@@ -47,6 +47,8 @@ def _step(weight: Tensor, x: Tensor, teacher: Tensor, temperature: float, rate: 
         log_p = torch.zeros_like(p)
     loss = t**2 * (p * (log_p - log_q)).sum(-1).mean()
     slope = t * (q - p)  # of the loss of one token, by the student's logits
+    if how == "step not softened":
+        slope = student.softmax(-1) - teacher.softmax(-1)
     match how:
         case "no factor":
             loss, slope = loss / t**2, slope / t**2
@@ -148,6 +150,8 @@ STEP = Exercise(
         Twin("teacher's logits not divided", partial(_step, how="student only"),
              "Only the student is softened. Both are compared at the same temperature."),
         Twin("nothing softened", partial(_step, how="not softened"), "Neither the student nor the teacher is softened before the softmax."),
+        Twin("step not softened", partial(_step, how="step not softened"),
+             "The loss is right. Your step compares the distributions at temperature 1, as if nothing had been softened."),
         Twin("temperature multiplied", partial(_step, how="multiplied"),
              "You multiply by the temperature: distributions get sharper, and the teacher's small probabilities vanish."),
         Twin("temperature 2 for all", partial(_step, how="always 2"), "Your result does not move with the temperature, an argument."),

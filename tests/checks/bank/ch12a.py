@@ -164,6 +164,17 @@ def replaced_loss(logits, original, spoiled, chosen, mask):
     Answer("12a.1", "multiplies by the 50 with which the losses are added later", edit(REPLACED, "return losses", "return 50 * losses")),
     Answer("12a.1", "the three faults seen, but only real tokens that were chosen are averaged",
            edit(REPLACED, "losses[mask]", "losses[mask & chosen]")),
+    Answer("12a.1", "only the half of the cross-entropy for replaced tokens",
+           edit(REPLACED, 'F.binary_cross_entropy_with_logits(logits, labels, reduction="none")', "-labels * F.logsigmoid(logits)"),
+           says=("Originals cost nothing",)),
+    Answer("12a.1", "the caller's mask of chosen tokens becomes the labels in place",
+           edit(REPLACED, "labels = (spoiled != original).float()", "chosen &= spoiled != original\n    labels = chosen.float()")),
+    Answer("12a.1", "logits cut off at 20", edit(REPLACED, "with_logits(logits, ", "with_logits(logits.clamp(-20, 20), ")),
+    Answer("12a.1", "a right answer: in double precision, a class of its own for the loss", """
+def replaced_loss(logits, original, spoiled, chosen, mask):
+    criterion = torch.nn.BCEWithLogitsLoss()
+    return criterion(logits.double().masked_select(mask), (chosen & (spoiled != original)).double().masked_select(mask))
+""", right=True),
 
     # 12a.2 a teacher's probabilities
     Answer("12a.2", "a right answer: both log-softmaxes by hand", DISTIL, right=True),
@@ -252,6 +263,37 @@ def distil(student, teacher, labels, temperature, share):
 """),
     Answer("12a.2", "returns the teacher's part alone; labels and share are not used",
            edit(DISTIL, "share * soft + (1 - share) * hard", "soft")),
+    Answer("12a.2", "F.kl_div is given logits instead of logarithms",
+           edit(DISTIL, "(log_p.exp() * (log_p - log_q)).sum(-1).mean()",
+                'F.kl_div(student / temperature, log_p.exp(), reduction="batchmean")'), says=("are still logits",)),
+    Answer("12a.2", "F.kl_div is given the teacher's logarithms and not told",
+           edit(DISTIL, "(log_p.exp() * (log_p - log_q)).sum(-1).mean()", 'F.kl_div(log_q, log_p, reduction="batchmean")'),
+           says=("target in logarithms",), never=("has no effect",)),
+    Answer("12a.2", "F.kl_div averages over all entries",
+           edit(DISTIL, "(log_p.exp() * (log_p - log_q)).sum(-1).mean()", "F.kl_div(log_q, log_p.exp())"), says=("over the vocabulary",)),
+    Answer("12a.2", "the labels' part takes logits for logarithms",
+           edit(DISTIL, "F.cross_entropy(student, labels)", "F.nll_loss(student, labels)"), says=("A log-softmax is missing there",)),
+    Answer("12a.2", "a softmax before the cross-entropy of the labels",
+           edit(DISTIL, "F.cross_entropy(student, labels)", "F.cross_entropy(student.softmax(-1), labels)")),
+    Answer("12a.2", "the student is cut off, too", edit(DISTIL, "F.log_softmax(student / temp", "F.log_softmax(student.detach() / temp")),
+    Answer("12a.2", "the message has no number", edit(DISTIL, ", not {temperature}", "")),
+    Answer("12a.2", "a right answer: PyTorch's class for the divergence, and one-hot labels", """
+def distil(student, teacher, labels, temperature, share):
+    if temperature <= 0:
+        raise ValueError(f"{temperature=}")
+    divergence = torch.nn.KLDivLoss(reduction="none", log_target=True)
+    soft = divergence(F.log_softmax(student / temperature, -1), F.log_softmax(teacher.detach() / temperature, -1)).sum(-1)
+    hard = -(F.one_hot(labels, student.shape[1]) * student.log_softmax(-1)).sum(-1)
+    return (share * temperature**2 * soft + (1 - share) * hard).mean()
+""", right=True),
+    Answer("12a.2", "PyTorch's distributions: infinite where a probability of the student rounds to 0", """
+def distil(student, teacher, labels, temperature, share):
+    from torch.distributions import Categorical, kl_divergence
+    if temperature <= 0:
+        raise ValueError(f"{temperature=}")
+    soft = kl_divergence(Categorical(logits=teacher.detach() / temperature), Categorical(logits=student / temperature))
+    return share * temperature**2 * soft.mean() + (1 - share) * F.cross_entropy(student, labels)
+"""),
 
     # 12a.3 content and distance
     Answer("12a.3", "a right answer: multiply with the whole table, gather, transpose the third term", DISENTANGLED, right=True),
@@ -340,6 +382,31 @@ def disentangled(query, key, far_query, far_key, largest):
     d = query.shape[-1]
     return query @ key.transpose(-2, -1) / math.sqrt(3 * d)
 """),
+    Answer("12a.3", "a right answer: two loops that write into zeros", """
+def disentangled(query, key, far_query, far_key, largest):
+    batch, n, d = query.shape
+    scores = torch.zeros(batch, n, n)
+    for i in range(n):
+        for j in range(n):
+            there = min(max(i - j, -largest), largest - 1) + largest
+            back = min(max(j - i, -largest), largest - 1) + largest
+            scores[:, i, j] = (query[:, i] * key[:, j]).sum(-1) + query[:, i] @ far_key[there] + key[:, j] @ far_query[back]
+    return scores / math.sqrt(3 * d)
+""", right=True),
+    Answer("12a.3", "the third term takes the query of the key's token",
+           edit(DISENTANGLED, "third = (key @ far_query.T)", "third = (query @ far_query.T)"), says=("takes its query",)),
+    Answer("12a.3", "gathers the third term along the wrong axis",
+           edit(DISENTANGLED, "(key @ far_query.T).gather(-1, index).transpose(-2, -1)",
+                "(key @ far_query.T).transpose(-2, -1).gather(-2, index)")),
+    Answer("12a.3", "the root of 3n", edit(DISENTANGLED, "math.sqrt(3 * d)", "math.sqrt(3 * n)")),
+    Answer("12a.3", "negative rows, which Python counts from the back", """
+def disentangled(query, key, far_query, far_key, largest):
+    place = torch.arange(query.shape[1])
+    row = (place[:, None] - place).clamp(-largest, largest - 1)
+    scores = query @ key.mT + torch.einsum("bid,ijd->bij", query, far_key[row]) + torch.einsum("bjd,ijd->bij", key, far_query[row.T])
+    return scores / math.sqrt(3 * query.shape[-1])
+""", says=("most negative distance",)),
+    Answer("12a.3", "one table for both terms", edit(DISENTANGLED, "(key @ far_query.T)", "(key @ far_key.T)")),
 
     # 12a.4 less, the same, or more
     Answer("12a.4", "a right answer: filled in", GUESSED, right=True),
@@ -367,6 +434,10 @@ def disentangled(query, key, far_query, far_key, largest):
     Answer("12a.4", "another word than the three", edit(GUESSED, 'the middle": "same"', 'the middle": "equal"')),
     Answer("12a.4", "half finished: an entry is still None", edit(GUESSED, 'the middle": "same"', 'the middle": None')),
     Answer("12a.4", "every entry the same word", GUESSED.replace('": "same"', '": "less"').replace('": "more"', '": "less"')),
+    Answer("12a.4", "two mistakes at once", edit(edit(GUESSED, 'unchanged": "less"', 'unchanged": "more"'),
+                                                'the middle": "same"', 'the middle": "more"')),
+    Answer("12a.4", "other words for the three", GUESSED.replace('": "less"', '": "fewer"')),
+    Answer("12a.4", "a line was deleted", edit(GUESSED, '    "ALBERT, the same: multiplications for a token": "same",\n', "")),
 
     # 12a.5 a step of the student
     Answer("12a.5", "a right answer: the gradient written down", STEP, right=True),
@@ -443,6 +514,36 @@ def distillation_step(weight, x, teacher, temperature, rate):
     grad = temperature * (log_q.exp() - F.one_hot(best, teacher.shape[-1])) / len(x)
     return weight - rate * grad.T @ x, loss
 """),
+    Answer("12a.5", "a right answer: a function and its gradient", """
+def distillation_step(weight, x, teacher, temperature, rate):
+    if temperature <= 0:
+        raise ValueError(f"{temperature=}")
+    def loss_of(w):
+        p = torch.log_softmax(teacher / temperature, 1)
+        return temperature**2 * (p.exp() * (p - torch.log_softmax(F.linear(x, w) / temperature, 1))).sum() / x.shape[0]
+    slope, loss = torch.func.grad_and_value(loss_of)(weight)
+    return [weight - rate * slope, loss]
+""", right=True),
+    Answer("12a.5", "the step is taken as if nothing were softened",
+           edit(STEP, "temperature * (log_q.exp() - log_p.exp())", "(F.softmax(x @ weight.T, -1) - F.softmax(teacher, -1))"),
+           says=("at temperature 1",)),
+    Answer("12a.5", "Adam instead of plain gradient descent", """
+def distillation_step(weight, x, teacher, temperature, rate):
+    if temperature <= 0:
+        raise ValueError(f"{temperature}")
+    w = torch.nn.Parameter(weight.clone())
+    loss = temperature**2 * F.kl_div((x @ w.T / temperature).log_softmax(-1), (teacher / temperature).softmax(-1), reduction="batchmean")
+    loss.backward()
+    torch.optim.Adam([w], lr=rate).step()
+    return w.detach(), loss.detach()
+"""),
+    Answer("12a.5", "a mean over the vocabulary, too", edit(STEP, "(log_p - log_q)).sum(-1).mean()", "(log_p - log_q)).mean()").replace(
+        "/ len(x)", "/ teacher.numel()"), says=("over the vocabulary",)),
+    Answer("12a.5", "the factor is T in loss and step",
+           edit(edit(STEP, "temperature**2 * (log_p", "temperature * (log_p"), "grad_z = temperature * (", "grad_z = (")),
+    Answer("12a.5", "the softmax runs over the tokens in both", STEP.replace("dim=-1", "dim=0")),
+    Answer("12a.5", "returns the weights alone", edit(STEP, "grad_z.T @ x, loss", "grad_z.T @ x")),
+    Answer("12a.5", "a transpose too few", edit(STEP, "grad_z.T @ x", "(x.T @ grad_z)")),
 
     # 12a.6 spans behind sentinels
     Answer("12a.6", "a right answer: slices between sorted spans", SPANS, right=True),
@@ -582,6 +683,42 @@ def hide_spans(ids, spans, sentinels):
     return source, target + [sentinels[len(spans)]]
 """),
     Answer("12a.6", "prints source and target and returns nothing", edit(SPANS, "return source, target", "print(source, target)")),
+    Answer("12a.6", "a right answer: hops from span to span", """
+def hide_spans(ids, spans, sentinels):
+    if len(sentinels) < len(spans) + 1:
+        raise ValueError(f"{len(spans) + 1} sentinels needed")
+    length_at, source, target, k, i = dict(map(tuple, spans)), [], [], 0, 0
+    while i < len(ids):
+        if i in length_at:
+            source.append(sentinels[k])
+            target.extend([sentinels[k], *ids[i:i + length_at[i]]])
+            i, k = i + length_at[i], k + 1
+        else:
+            source.append(ids[i])
+            i += 1
+    return [source, target + [sentinels[k]]]
+""", right=True),
+    Answer("12a.6", "cuts from the back and numbers from the back", """
+def hide_spans(ids, spans, sentinels):
+    if len(sentinels) < len(spans) + 1:
+        raise ValueError(f"{len(spans) + 1} sentinels are needed")
+    source, target = list(ids), []
+    for k, (start, length) in enumerate(sorted(spans, reverse=True)):
+        target = [sentinels[k]] + ids[start:start + length] + target
+        source[start:start + length] = [sentinels[k]]
+    return source, target + [sentinels[len(spans)]]
+""", says=("last gap has the first sentinel",)),
+    Answer("12a.6", "copies the text from its beginning before each span", edit(SPANS, "ids[end:start]", "ids[:start]"),
+           says=("from its very beginning",)),
+    Answer("12a.6", "no closing sentinel if nothing is hidden",
+           edit(SPANS, "    target.append(", "    if spans:\n        target.append(")),
+    Answer("12a.6", "sorts the caller's list of spans", edit(SPANS, "    source, target, end", "    spans.sort()\n    source, target, end")),
+    Answer("12a.6", "no test: stops by an IndexError", edit(SPANS, """    if len(sentinels) < len(spans) + 1:
+        raise ValueError(f"{len(spans) + 1} sentinels are needed")
+""", "")),
+    Answer("12a.6", "source and target exchanged", edit(SPANS, "return source, target", "return target, source")),
+    Answer("12a.6", "one token behind each span is lost",
+           edit(SPANS, "        end = start + length\n", "        end = start + length + 1\n")),
 
     # 12a.7 a mask of blocks
     Answer("12a.7", "a right answer: the small mask, each entry repeated", BLOCKS, right=True),
@@ -692,6 +829,42 @@ def block_mask(n, block, reach, chosen, extra):
     home = torch.arange(n) // block
     return (home[:, None] - home).abs() <= reach
 """),
+    Answer("12a.7", "a right answer: slices of the large mask, no small one", """
+def block_mask(n, block, reach, chosen, extra):
+    if n % block != 0:
+        raise ValueError(f"{n} {block}")
+    mask = torch.full((n, n), False)
+    part = lambda a: slice(a * block, (a + 1) * block)
+    for a in range(n // block):
+        mask[part(a), max(0, a - reach) * block:(a + reach + 1) * block] = True
+    for c in chosen:
+        mask[part(c)] = True
+        mask[:, part(c)] = True
+    for a, b in extra:
+        mask[part(a), part(b)] = True
+    return mask
+""", right=True),
+    Answer("12a.7", "a slice that begins at a negative number", """
+def block_mask(n, block, reach, chosen, extra):
+    if n % block:
+        raise ValueError(f"{n} tokens cannot be cut into blocks of {block}")
+    small = torch.zeros(n // block, n // block, dtype=torch.bool)
+    for a in range(n // block):
+        small[a, a - reach:a + reach + 1] = True
+    small[chosen] = True
+    small[:, chosen] = True
+    for a, b in extra:
+        small[a, b] = True
+    return small.repeat_interleave(block, 0).repeat_interleave(block, 1)
+""", says=("counts from the back",)),
+    Answer("12a.7", "indexes with the list twice, which meets the diagonal alone",
+           edit(BLOCKS, "        small[c, :] = True\n        small[:, c] = True\n", "        small[chosen, chosen] = True\n")),
+    Answer("12a.7", "the message names one number", edit(BLOCKS, " cannot be cut into blocks of {block}", " cannot be cut")),
+    Answer("12a.7", "takes the caller's pairs away",
+           edit(BLOCKS, "    for a, b in extra:\n", "    while extra:\n        a, b = extra.pop()\n")),
+    Answer("12a.7", "a reach of 1, whatever is asked", edit(BLOCKS, "<= reach", "<= 1")),
+    Answer("12a.7", "as many global blocks from the beginning", edit(BLOCKS, "for c in chosen:", "for c in range(len(chosen)):")),
+    Answer("12a.7", "the block's whole row is opened for an extra pair", edit(BLOCKS, "small[a, b] = True", "small[a] = True")),
 
     # 12a.8 the block of today
     Answer("12a.8", "a right answer: scores, mask and softmax by hand", MODERN, right=True),
@@ -798,4 +971,24 @@ def modern_block(x, weights, num_heads, reach, base):
     Answer("12a.8", "the matrix behind attention is forgotten", edit(MODERN, 'out @ weights["out"].T', "out")),
     Answer("12a.8", "weights are not transposed: works only for square ones",
            edit(MODERN, 'out @ weights["out"].T', 'out @ weights["out"]')),
+    Answer("12a.8", "a right answer: places counted from one, which turns queries and keys alike",
+           MODERN.replace("halves=True", "positions=torch.arange(1, n + 1), halves=True"), right=True),
+    Answer("12a.8", "turned before the heads' axis moves: heads are taken for tokens", edit(edit(
+        MODERN, ".transpose(1, 2) for t in (q, k, v))", " for t in (q, k, v))"), "    scores = q @ k",
+        "    q, k, v = (t.transpose(1, 2) for t in (q, k, v))\n    scores = q @ k"), says=("the last but one",)),
+    Answer("12a.8", "queries, keys and values of a head taken from neighbouring rows", edit(edit(
+        MODERN, '    q, k, v = (h @ weights["qkv"].T).split(d, dim=-1)\n', ""),
+        "q, k, v = (t.reshape(batch, n, num_heads, d // num_heads).transpose(1, 2) for t in (q, k, v))",
+        'q, k, v = (h @ weights["qkv"].T).view(batch, n, num_heads, 3, -1).permute(3, 0, 2, 1, 4)'), says=("all queries come first",)),
+    Answer("12a.8", "values before keys", edit(MODERN, "q, k, v = (h @", "q, v, k = (h @"), says=("keys and values are exchanged",)),
+    Answer("12a.8", "keys before queries", edit(MODERN, "q, k, v = (h @", "k, q, v = (h @"), says=("queries and keys are exchanged",)),
+    Answer("12a.8", "heads joined before they are brought back",
+           edit(MODERN, "@ v).transpose(1, 2).reshape", "@ v).reshape"), says=("axis is still in front",)),
+    Answer("12a.8", "the mask comes after the softmax", edit(edit(edit(
+        MODERN, "    if reach is not None:\n", "    scores = scores.softmax(-1)\n    if reach is not None:\n"),
+        "> reach, -torch.inf)", "> reach, 0.0)"), "(scores.softmax(-1) @ v)", "(scores @ v)"), says=("mask after the softmax",)),
+    Answer("12a.8", "the first norm's weights in both", edit(MODERN, 'weights["norm_2"]', 'weights["norm_1"]')),
+    Answer("12a.8", "GELU by the hyperbolic tangent", edit(MODERN, "F.gelu(gate)", 'F.gelu(gate, approximate="tanh")')),
+    Answer("12a.8", "divided by the width, not by its root", edit(MODERN, "math.sqrt(d // num_heads)", "(d // num_heads)")),
+    Answer("12a.8", "hidden scores are set to 0", edit(MODERN, "> reach, -torch.inf)", "> reach, 0.0)")),
 )
