@@ -113,7 +113,8 @@ def _block(x: Tensor, weights: Weights, num_heads: int, reach: int | None, base:
     x = attend(read) + (0 if how == "first way around forgotten" else kept)
     if how != "second norm not computed":
         read = x if how == "second norm forgotten" else norm(start if how == "side by side" else x, names[1])
-    return feed(read) + (0 if how == "second way around forgotten" else read if how == "way around normalised" else x)
+    kept = read if how in ("way around normalised", "second way around normalised") else x
+    return feed(read) + (0 if how == "second way around forgotten" else kept)
 
 
 def _case(g: torch.Generator, label: str, sizes: tuple[int, int, int, int], num_heads: int, reach: int | None, base: float,
@@ -157,19 +158,23 @@ MODERN = Exercise(
              "The norms have weights, one number for each feature."),
         Twin("RMSNorm instead of LayerNorm", partial(_block, how="no mean subtracted"),
              "Your norm subtracts no mean. ModernBERT kept LayerNorm and dropped only its bias."),
-        Twin("first way around forgotten", partial(_block, how="first way around forgotten"), "The way around attention is missing: its result should be added to x."),
+        Twin("first way around forgotten", partial(_block, how="first way around forgotten"),
+             "The way around attention is missing: its result should be added to x."),
         Twin("second way around forgotten", partial(_block, how="second way around forgotten"),
              "The way around the gated network is missing."),
         Twin("way around normalised", partial(_block, how="way around normalised"),
              "You add the normed copy. The way around carries x itself, untouched by any norm."),
         Twin("first way around normalised", partial(_block, how="first way around normalised"),
              "The way around attention carries the normed copy. It should carry x itself."),
+        Twin("second way around normalised", partial(_block, how="second way around normalised"),
+             "The way around the gated network carries the normed copy. It should carry the sum itself."),
         Twin("second norm not computed", partial(_block, how="second norm not computed"),
              "Your gated network reads the copy that was made for attention. It needs one of its own, made after the first sum."),
         Twin("side by side", partial(_block, how="side by side"),
              "Your gated network reads the block's input. It should read what attention has added to, one branch after the other."),
-        Twin("not turned", partial(_block, how="not turned"), "Your scores know no places: the block sees a set. Either queries and keys are not turned, or they are turned with the heads on "
-             "the axis where rope expects the tokens, the last but one."),
+        Twin("not turned", partial(_block, how="not turned"),
+             "Your scores know no places: the block sees a set. Either queries and keys are not turned, or they are turned with the heads "
+             "on the axis where rope expects the tokens, the last but one."),
         Twin("keys before queries", partial(_block, how="keys first"),
              "Your queries and keys are exchanged: the first third of the rows makes the queries."),
         Twin("values before keys", partial(_block, how="values second"),

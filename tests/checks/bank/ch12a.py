@@ -712,7 +712,8 @@ def hide_spans(ids, spans, sentinels):
            says=("from its very beginning",)),
     Answer("12a.6", "no closing sentinel if nothing is hidden",
            edit(SPANS, "    target.append(", "    if spans:\n        target.append(")),
-    Answer("12a.6", "sorts the caller's list of spans", edit(SPANS, "    source, target, end", "    spans.sort()\n    source, target, end")),
+    Answer("12a.6", "sorts the caller's list of spans",
+           edit(SPANS, "    source, target, end", "    spans.sort()\n    source, target, end")),
     Answer("12a.6", "no test: stops by an IndexError", edit(SPANS, """    if len(sentinels) < len(spans) + 1:
         raise ValueError(f"{len(spans) + 1} sentinels are needed")
 """, "")),
@@ -859,6 +860,8 @@ def block_mask(n, block, reach, chosen, extra):
 """, says=("counts from the back",)),
     Answer("12a.7", "indexes with the list twice, which meets the diagonal alone",
            edit(BLOCKS, "        small[c, :] = True\n        small[:, c] = True\n", "        small[chosen, chosen] = True\n")),
+    Answer("12a.7", "reads the reach as a number of tokens", edit(BLOCKS, ".abs() <= reach", ".abs() * block <= reach"),
+           says=("count the reach in tokens",)),
     Answer("12a.7", "the message names one number", edit(BLOCKS, " cannot be cut into blocks of {block}", " cannot be cut")),
     Answer("12a.7", "takes the caller's pairs away",
            edit(BLOCKS, "    for a, b in extra:\n", "    while extra:\n        a, b = extra.pop()\n")),
@@ -987,6 +990,8 @@ def modern_block(x, weights, num_heads, reach, base):
     Answer("12a.8", "the mask comes after the softmax", edit(edit(edit(
         MODERN, "    if reach is not None:\n", "    scores = scores.softmax(-1)\n    if reach is not None:\n"),
         "> reach, -torch.inf)", "> reach, 0.0)"), "(scores.softmax(-1) @ v)", "(scores @ v)"), says=("mask after the softmax",)),
+    Answer("12a.8", "the second way around carries the normed copy", edit(MODERN, "return x + (F.gelu", "return h + (F.gelu"),
+           says=("It should carry the sum itself",)),
     Answer("12a.8", "the first norm's weights in both", edit(MODERN, 'weights["norm_2"]', 'weights["norm_1"]')),
     Answer("12a.8", "GELU by the hyperbolic tangent", edit(MODERN, "F.gelu(gate)", 'F.gelu(gate, approximate="tanh")')),
     Answer("12a.8", "divided by the width, not by its root", edit(MODERN, "math.sqrt(d // num_heads)", "(d // num_heads)")),
