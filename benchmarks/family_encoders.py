@@ -1,6 +1,9 @@
 """What chapter 12a measures on encoders: one change each to one small BERT, on three seeds.
 
-    python benchmarks/family_encoders.py [--seeds 0 1 2] [--only bert roberta nsp albert electra electra_relative elmo deberta distil]
+    python benchmarks/family_encoders.py [--seeds 0 1 2] [--only PARTS]
+
+Parts: bert, objectives, roberta, nsp, albert, electra, electra_relative, elmo, elmo_more, deberta, deberta_more, distil,
+distil_control, modern.
 
 The body: two blocks of width 64 on windows of 16 letters of the Python manual, 64 windows per step, 800 steps unless a name says otherwise.
 Two judges: nats of hidden letters on held-out pages, and F1 of deleted spaces found after fine-tuning on 200 windows.
@@ -9,21 +12,32 @@ run keeps what is there. "rows" holds the chapter's comparisons: baseline agains
 """
 
 import argparse
+import copy
 import json
 import os
 import time
-from collections.abc import Callable
-from typing import NamedTuple
 
 import torch
 from report import HERE, write
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional as F
 
-from course_utils.experiments.ch10_finetuning import finetune
 from course_utils.experiments.ch12a_distil import cut, hidden_score, teach
-from course_utils.experiments.ch12a_relatives import N, body, held_out_nats, hide, learn, masked_loss, read, train_masked
-from course_utils.models.bert import BertConfig
+from course_utils.experiments.ch12a_relatives import (
+    N,
+    Reads,
+    body,
+    held_out_nats,
+    hide,
+    learn,
+    masked_loss,
+    read,
+    train_masked,
+    train_next,
+)
+from course_utils.experiments.ch12a_spaces import space_score as judge
+from course_utils.models.bert import BertConfig, BertForPretraining
+from course_utils.models.zoo import deberta as deberta_module
 from course_utils.models.zoo.electra import Electra
 from course_utils.models.zoo.elmo import Elmo, ScalarMix
 from course_utils.models.zoo.masked import Deberta, MaskedModel
@@ -32,37 +46,8 @@ from course_utils.training.mini_bert import load_mini_bert, read_corpus
 TEXT = read()
 
 
-class Spaces(NamedTuple):
-    """Windows without spaces, ``(windows, 16)``, and for each letter 1 where a space stood behind it, else 0."""
-
-    ids: Tensor
-    labels: Tensor
-
-
-def spaces(windows: Tensor) -> Spaces:
-    """The task's texts, made from windows that follow each other."""
-    stream = windows.flatten()
-    gap = stream == TEXT.alphabet.index(" ")
-    behind = torch.cat([gap[1:], gap[:1]]).long()
-    ids, labels = stream[~gap], behind[~gap]
-    return Spaces(*(part[: len(part) // N * N].view(-1, N) for part in (ids, labels)))
-
-
-def space_score(features: Callable[[Tensor], Tensor], trained: nn.Module, width: int, count: int = 200, seed: int = 0,
-                epochs: int = 20, lr: float = 2e-3) -> float:
-    """F1 of the spaces found in held-out text after fine-tuning ``trained``, and a linear layer on ``features(ids)``, on ``count`` windows.
-
-    ``features`` gives ``(batch, 16, width)``; with frozen features ``trained`` holds nothing but, say, a mix of layers.
-    """
-    known, asked = spaces(TEXT.train), spaces(TEXT.held_out)
-    rows = torch.randperm(len(known.ids), generator=torch.Generator().manual_seed(seed))[:count]
-    torch.manual_seed(seed)
-    output = nn.Linear(width, 2)
-    finetune(nn.ModuleList([trained, output]), lambda some: F.cross_entropy(
-        output(features(known.ids[rows[some]])).flatten(0, 1), known.labels[rows[some]].flatten()), count, epochs, lr, seed=seed)
-    with torch.no_grad():
-        guess = output(features(asked.ids)).argmax(-1)
-    return 2 * int(((guess == 1) & (asked.labels == 1)).sum()) / (int((guess == 1).sum()) + int((asked.labels == 1).sum()))
+def space_score(features, trained, width, **options):
+    return judge(TEXT, features, trained, width, **options)
 
 
 def judged(model, seed, seconds=None):
@@ -84,6 +69,22 @@ def bert(seed):
     for steps in (800, 1_600):
         model, seconds = timed(lambda steps=steps: train_masked(TEXT, "bert", seed, steps))
         found[f"{steps} steps"] = judged(model, seed, seconds)
+    return found
+
+
+def objectives(seed):
+    """One body and three beginnings, each fine-tuned from the left and with both sides read."""
+    whole = torch.ones(N, N, dtype=torch.bool)
+    makers = {"random weights": lambda: MaskedModel(body(TEXT, "bert", seed)), "next letters": lambda: train_next(TEXT, seed),
+              "prefix": lambda: train_next(TEXT, seed, prefix=True)}
+    found = {}
+    for name, make in makers.items():
+        model, seconds = timed(make)
+        state = copy.deepcopy(model.body.state_dict())
+        found[name] = {"seconds": seconds}
+        for way, seen in (("causal", whole.tril()), ("both", whole)):
+            model.body.load_state_dict(state)
+            found[name][way] = space_score(Reads(model.body, seen), model.body, 64, seed=seed)
     return found
 
 
@@ -170,25 +171,38 @@ def electra_relative(seed):
     return {"800 steps": impostors(seed, 800, True)}
 
 
-def elmo(seed):
+def frozen(seed, count, layers, width):
+    """F1 of a task that learns a mix of frozen layers and its own linear layer."""
+    mix = ScalarMix(count)
+    score = space_score(lambda ids: mix(layers(ids)), mix, width, seed=seed, lr=2e-2)
+    return {"F1": score, "weights": mix.scores.softmax(0).tolist()}
+
+
+def trained_elmo(seed):
     torch.manual_seed(seed)
     model = Elmo(TEXT.count + 3, 32)
     history, seconds = timed(lambda: learn(model, lambda windows, g: model.loss(windows), TEXT.train, 800, seed))
-    model.requires_grad_(False)
-    found = {"loss": sum(history[-100:]) / 100, "seconds": seconds, "parameters": sum(p.numel() for p in model.parameters())}
-    lr = 2e-2
+    return model.requires_grad_(False), sum(history[-100:]) / 100, seconds
 
-    def frozen(count, layers, width):
-        mix = ScalarMix(count)
-        score = space_score(lambda ids: mix(layers(ids)), mix, width, seed=seed, lr=lr)
-        return {"F1": score, "weights": mix.scores.softmax(0).tolist()}
 
-    found["token table"] = frozen(1, lambda ids: model.layers(ids)[:1], 64)
-    found["from the left"] = frozen(3, lambda ids: model.directions(ids)[0], 32)
-    found["from the right"] = frozen(3, lambda ids: model.directions(ids)[1], 32)
-    found["both"] = frozen(3, model.layers, 64)
+def elmo_more(seed):
+    """ELMo's top layer instead of the mix; and BERT's frozen layers after twice as many steps."""
+    model = trained_elmo(seed)[0]
+    plain = train_masked(TEXT, "bert", seed, 1_600).requires_grad_(False)
+    return {"top layer": frozen(seed, 1, lambda ids: model.layers(ids)[-1:], 64),
+            "BERT, frozen, 1600 steps": frozen(seed, 3, lambda ids: plain.body.look(ids)[0], 64)}
+
+
+def elmo(seed):
+    model, loss, seconds = trained_elmo(seed)
+    found = {"loss": loss, "seconds": seconds, "parameters": sum(p.numel() for p in model.parameters())}
+
+    found["token table"] = frozen(seed, 1, lambda ids: model.layers(ids)[:1], 64)
+    found["from the left"] = frozen(seed, 3, lambda ids: model.directions(ids)[0], 32)
+    found["from the right"] = frozen(seed, 3, lambda ids: model.directions(ids)[1], 32)
+    found["both"] = frozen(seed, 3, model.layers, 64)
     plain = train_masked(TEXT, "bert", seed).requires_grad_(False)
-    found["BERT, frozen"] = frozen(3, lambda ids: plain.body.look(ids)[0], 64)
+    found["BERT, frozen"] = frozen(seed, 3, lambda ids: plain.body.look(ids)[0], 64)
     return found
 
 
@@ -198,6 +212,38 @@ def deberta(seed):
         model, seconds = timed(lambda name=name: train_masked(TEXT, name, seed))
         found[name] = judged(model, seed, seconds)
     return found
+
+
+def deberta_more(seed):
+    """Half of the steps; and, as a control, every pair of places gets the row of some other pair: distances mean nothing."""
+    found = {"400 steps": {"nats": held_out_nats(TEXT, train_masked(TEXT, "deberta", seed, 400))}}
+    real, order = deberta_module.distance_index, torch.randperm(N * N, generator=torch.Generator().manual_seed(seed))
+    deberta_module.distance_index = lambda n, largest: real(n, largest).flatten()[order].view(n, n)
+    try:
+        found["distances shuffled"] = {"nats": held_out_nats(TEXT, train_masked(TEXT, "deberta", seed))}
+    finally:
+        deberta_module.distance_index = real
+    return found
+
+
+def modern(seed):
+    found = {}
+    for steps in (400, 800):
+        model, seconds = timed(lambda steps=steps: train_masked(TEXT, "modern", seed, steps))
+        found[f"{steps} steps"] = {"nats": held_out_nats(TEXT, model), "seconds": seconds,
+                                   "parameters": sum(p.numel() for p in model.body.parameters() if p.requires_grad)}
+    return found
+
+
+def distil_control(seed):
+    """A teacher that has learned nothing: the mini-BERT with fresh weights."""
+    teacher, tokenizer = load_mini_bert()
+    corpus = read_corpus(tokenizer=tokenizer)
+    few = corpus._replace(training=corpus.training[::8])
+    student = cut(teacher, [0])
+    torch.manual_seed(seed)
+    teach(student, BertForPretraining(teacher.bert.config).eval(), few, 200, 1.0, 2.0, seed=seed)
+    return {"few pages: untrained teacher": dict(zip(("nats", "right"), hidden_score(student, corpus), strict=True))}
 
 
 def distil(seed):
@@ -220,34 +266,36 @@ def distil(seed):
     return found
 
 
-PARTS = {f.__name__: f for f in (bert, roberta, nsp, albert, electra, electra_relative, elmo, deberta, distil)}
+PARTS = {f.__name__: f for f in (bert, objectives, roberta, nsp, albert, electra, electra_relative, elmo, elmo_more,
+                                 deberta, deberta_more, distil, distil_control, modern)}
 
 
 def rows(parts):
-    """The chapter's comparisons, three seeds each; ``holds``: every seed changed lies beyond every seed of the baseline."""
+    """The chapter's comparisons, one number a seed. What each paper says of them stands in course_utils/show/family_claims.json."""
     def column(part, name, key="nats"):
         return [seed[name][key] for seed in parts[part].values()]
 
-    nats_, f1 = "nats a hidden letter, held out", "F1 of deleted spaces"
     plain, plain_f1 = column("bert", "800 steps"), column("bert", "800 steps", "F1")
     table = {
-        "ELMo": ("two directions read, frozen, against one", f1, column("elmo", "from the left", "F1"),
-                 column("elmo", "both", "F1"), "more"),
-        "BERT": ("hidden letters, both sides, against random weights", f1, column("bert", "random weights", "F1"), plain_f1, "more"),
-        "RoBERTa": ("new masks each time against ten", nats_, column("roberta", "ten masks"), column("roberta", "new masks"), "less"),
-        "RoBERTa: patience": ("twice the steps", nats_, plain, column("bert", "1600 steps"), "less"),
-        "ALBERT": ("one block for both depths", nats_, plain, column("albert", "shared"), "more"),
-        "ALBERT: factorised": ("45 symbols in 16 numbers", nats_, plain, column("albert", "factorised"), "more"),
-        "ELECTRA": ("replaced or original against hidden letters", f1, plain_f1, column("electra", "800 steps", "F1"), "less"),
-        "ELECTRA: relative": ("the same question on DeBERTa's body", f1, column("electra", "800 steps", "F1"),
-                              column("electra_relative", "800 steps", "F1"), "more"),
-        "DistilBERT": ("a teacher against labels, one block, few pages", "nats a hidden piece, held out",
-                       column("distil", "few pages: labels"), column("distil", "few pages: teacher, T=2"), "less"),
-        "DeBERTa": ("distances instead of positions", nats_, plain, column("deberta", "deberta"), "less"),
+        "BERT": (column("bert", "random weights", "F1"), plain_f1),
+        "BERT, not GPT": (column("objectives", "next letters", "causal"), plain_f1),
+        "prefix, not GPT": (column("objectives", "next letters", "causal"), column("objectives", "prefix", "both")),
+        "ELMo": (column("elmo", "from the left", "F1"), column("elmo", "both", "F1")),
+        "ELMo: mix": (column("elmo_more", "top layer", "F1"), column("elmo", "both", "F1")),
+        "RoBERTa": (column("roberta", "ten masks"), column("roberta", "new masks")),
+        "RoBERTa: NSP": (column("nsp", "pairs, NSP asked", "F1"), column("nsp", "pairs, NSP not asked", "F1")),
+        "RoBERTa: patience": (plain, column("bert", "1600 steps")),
+        "ALBERT": (plain, column("albert", "shared")),
+        "ALBERT: factorised": (column("albert", "shared"), column("albert", "both")),
+        "ELECTRA": (plain_f1, column("electra", "800 steps", "F1")),
+        "ELECTRA: relative": (column("deberta", "deberta", "F1"), column("electra_relative", "800 steps", "F1")),
+        "DistilBERT": (column("distil", "few pages: labels"), column("distil", "few pages: teacher, T=2")),
+        "DistilBERT: all pages": (column("distil", "all pages: labels"), column("distil", "all pages: teacher, T=2")),
+        "DeBERTa": (plain, column("deberta", "deberta")),
+        "DeBERTa: late": (column("deberta", "deberta"), column("deberta", "deberta late")),
+        "ModernBERT": (plain, column("modern", "800 steps")),
     }
-    beyond = {"less": lambda a, b: max(b) < min(a), "more": lambda a, b: min(b) > max(a)}
-    return {name: {"change": change, "unit": unit, "baseline": before, "changed": after, "expected": expected,
-                   "holds": beyond[expected](before, after)} for name, (change, unit, before, after, expected) in table.items()}
+    return {name: {"baseline": before, "changed": after} for name, (before, after) in table.items()}
 
 
 def main():

@@ -15,6 +15,7 @@ from torch.nn import functional as F
 from ..models.bert import Bert, BertConfig
 from ..models.zoo.albert import Albert
 from ..models.zoo.masked import Deberta, MaskedModel
+from ..models.zoo.modern import ModernBert
 from ..text.letters import letters
 from ..text.pretraining import IGNORED, mask_tokens
 from ..training.loop import History, fit
@@ -43,14 +44,15 @@ def read() -> Letters:
 
 
 def body(text: Letters, kind: str = "bert", seed: int = 0, layers: int = 2) -> Bert:
-    """A fresh encoder of width 64: "bert", "factorised", "shared", "albert" (both), "deberta", "deberta late"."""
+    """A fresh encoder of width 64: "bert", "factorised", "shared", "albert" (both), "deberta", "deberta late", "modern"."""
     torch.manual_seed(seed)
     config = BertConfig(
         vocab_size=text.count + 3, d_model=64, num_heads=4, d_ff=256, num_layers=layers, max_len=N,
         dropout=0.0, pooler=False, init_std=0.12)
     kinds: dict[str, Callable[[], Bert]] = {
         "bert": lambda: Bert(config), "factorised": lambda: Albert(config, 16, False), "shared": lambda: Albert(config, None),
-        "albert": lambda: Albert(config, 16), "deberta": lambda: Deberta(config, 8), "deberta late": lambda: Deberta(config, 8, True)}
+        "albert": lambda: Albert(config, 16), "deberta": lambda: Deberta(config, 8), "deberta late": lambda: Deberta(config, 8, True),
+        "modern": lambda: ModernBert(config, 176, 4, 2)}
     if kind not in kinds:
         raise ValueError(f"kind={kind!r} is unknown; choose one of {', '.join(kinds)}")
     return kinds[kind]()
@@ -91,6 +93,41 @@ def train_masked(text: Letters, kind: str = "bert", seed: int = 0, steps: int = 
     """A fresh encoder and its head, trained on hidden letters that are drawn anew in every batch."""
     model = MaskedModel(body(text, kind, seed, layers))
     learn(model, lambda windows, g: masked_loss(model, *hide(text, windows, g)), text.train, steps, seed)
+    return model
+
+
+class Reads(nn.Module):
+    """A body under a mask ``(16, 16)``, True = may attend: the causal one makes a reader from left to right of it."""
+
+    def __init__(self, body: Bert, mask: Tensor):
+        super().__init__()
+        self.body, self.mask = body, mask
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.body(ids, None, self.mask[None])
+
+
+def next_loss(model: MaskedModel, windows: Tensor, fronts: Tensor) -> Tensor:
+    """Mean nats of every next letter behind the front of its window, whose length is in ``fronts`` ``(windows,)``.
+
+    The front is read in both directions, the rest from left to right. All fronts 1: GPT's question; random ones: a prefix model.
+    """
+    place = torch.arange(windows.shape[1])
+    seen = (place <= place[:, None]) | (place < fronts[:, None, None])  # (window, query, key)
+    asked = (place[1:] >= fronts[:, None]).flatten()
+    logits = model.tokens(model.body(windows, None, seen)[:, :-1].flatten(0, 1)[asked])
+    return F.cross_entropy(logits, windows[:, 1:].flatten()[asked])
+
+
+def train_next(text: Letters, seed: int = 0, steps: int = 800, prefix: bool = False) -> MaskedModel:
+    """A fresh "bert" and its head, trained on next letters; with ``prefix`` behind fronts of 1 to 15 letters."""
+    model = MaskedModel(body(text, "bert", seed))
+
+    def loss(windows: Tensor, g: torch.Generator) -> Tensor:
+        fronts = torch.randint(1, N, (len(windows),), generator=g) if prefix else torch.ones(len(windows), dtype=torch.long)
+        return next_loss(model, windows, fronts)
+
+    learn(model, loss, text.train, steps, seed)
     return model
 
 

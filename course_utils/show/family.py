@@ -1,11 +1,13 @@
 """The family tree of Transformers as a table of one change a member, drawn, and once more to click through.
 
 Dates are those of the first public version. What was measured comes from the course's own records; without them the line is missing.
+family_claims.json holds what each paper says a change does, in the unit in which the course measures it.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,29 +36,44 @@ class Member(NamedTuple):
 MEMBERS = tuple(Member(**row) for row in json.loads(Path(__file__).with_name("family.json").read_text("utf-8")))
 
 
-def records() -> dict[str, dict[str, Any]]:
-    """The rows of both benchmarks by member, empty where nothing was recorded."""
+CLAIMS: dict[str, dict[str, Any]] = {
+    row.pop("name"): row for row in json.loads(Path(__file__).with_name("family_claims.json").read_text("utf-8"))}
+
+
+def records() -> dict[str, dict[str, list[float]]]:
+    """What the benchmarks measured for each claim: ``baseline`` and ``changed``, one number a seed; empty where nothing was recorded."""
     files = [RESULTS / f"family_{name}.json" for name in ("encoders", "others")]
     return {name: row for file in files if file.exists() for name, row in json.loads(file.read_text("utf-8")).get("rows", {}).items()}
 
 
-def outcome(row: dict[str, Any]) -> str:
-    """A record in one line: what was changed, both means and the unit."""
+def verdict(unit: str, before: Sequence[float], after: Sequence[float], noise: float = 0.0) -> str:
+    """"better" or "worse" if every seed after the change lies beyond every seed before it by more than ``noise``, else "same".
+
+    Less is better for nats, bits and pieces.
+    """
+    sign = -1 if unit.split()[0] in ("nats", "bits", "pieces") else 1
+    old, new = [sign * x for x in before], [sign * x for x in after]
+    return "better" if min(new) > max(old) + noise else "worse" if max(new) < min(old) - noise else "same"
+
+
+def outcome(claim: dict[str, Any], row: dict[str, Any]) -> str:
+    """A claim and its record in one line: what was changed, both means and the unit, what the paper says, what came out here."""
     before, after = (sum(row[side]) / len(row[side]) for side in ("baseline", "changed"))
-    return f"{row['change']}: {before:.3g} → {after:.3g} {row['unit']}"
+    here = verdict(claim["unit"], row["baseline"], row["changed"])
+    return f"{claim['change']}: {before:.3g} → {after:.3g} {claim['unit']}; the paper: {claim['paper']}, here: {here}"
 
 
 def family_tree() -> Any:
     """Draw the tree as a picture, then show it to click through; the widget is returned."""
     from IPython.display import display
 
-    picture(_drawn(), "family tree from 2017 to 2021, one row for each member with the one thing it changed: encoders in the columns on "
+    picture(_drawn(), "family tree from 2017 to 2024, one row for each member with the one thing it changed: encoders in the columns on "
                       "the left, encoder–decoders in the middle, decoders on the right; ELMo stands apart, because it is no Transformer")
     measured, rows = records(), []
     for place, m in enumerate(MEMBERS):
         sizes = ", ".join(f"{size} {PUBLISHED[size][0]:,}" for size in m.sizes)
         rows.append({**m._asdict(), "row": place, "path": route(m), "colour": BRANCHES[m.branch], "sizes": sizes,
-                     "measured": outcome(measured[m.name]) if m.name in measured else ""})
+                     "measured": outcome(CLAIMS[m.name], measured[m.name]) if m.name in measured and m.name in CLAIMS else ""})
     widget = _widget_class()(members=rows, selected="BERT")
     widget.add_class("course-live")
     display(widget)
@@ -86,7 +103,7 @@ def _drawn() -> Any:
         ax.plot(left + step * m.lane, high * row, MARKS[m.branch], color=colour, markersize=8, markeredgecolor="white", zorder=2)
         ax.text(0.08, high * row, m.date, va="center", fontsize=9, color=ink(GREY))
         ax.text(names, high * row, m.name, va="center", fontsize=10, weight="bold", color=ink(colour))
-        ax.text(names + 1.03, high * row, m.change, va="center", fontsize=9)
+        ax.text(names + 1.27, high * row, m.change, va="center", fontsize=9)
     for lane, name in ((1.5, "encoder"), (4.2, "encoder–\ndecoder"), (6.8, "decoder")):
         ax.text(left + step * lane, -0.24, name, ha="center", va="bottom", fontsize=9, weight="bold", linespacing=1.0,
                 color=BRANCHES[name.replace("\n", "")])

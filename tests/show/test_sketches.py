@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from course_utils.exercises.ch00.boxes import NAMES
-from course_utils.show import sequences, sketches
+from course_utils.show import relatives, sequences, sketches
 from course_utils.show.architecture import LETTERS, LEVELS, fine_tuning, lettered, timeline, transformer
 from course_utils.show.figures import panels, plt
 
@@ -96,6 +96,16 @@ def test_the_boxes_of_the_exercise_carry_the_letters_of_its_names():
     assert not hidden & set.union(*said)
 
 
+def test_relatives_say_what_they_change():
+    rows = {"before": ["a", "", "c"], "after": ["a", "<0>"]}
+    assert words(relatives.tokens(rows, {"after": (1,)})) == ["before", "a", "c", "after", "a", "<0>"]  # no box for an empty word
+    assert words(relatives.grids({"x": torch.arange(4).view(2, 2)}, "key", "query", numbers=True)) == ["0", "1", "2", "3"]
+    fig = relatives.bars({"one": {"a": 1.0, "b": 0.0}, "two": {"a": 0.5, "b": 0.5}}, "share")
+    heights = [[bar.get_height() for bar in ax.patches] for ax in fig.axes]
+    assert heights == [[1.0, 0.0], [0.5, 0.5]]
+    plt.close(fig)
+
+
 def test_a_timeline_names_its_models():
     assert {"T5", "BERT"} <= set(words(timeline({"T5": (2019.8, "both"), "BERT": (2018.8, "encoder"), "GPT": (2018.4, "decoder")})))
 
@@ -113,6 +123,8 @@ def test_a_timeline_names_its_models():
     (lambda ax: sketches.triangle("abc", {"p": [1.0, 1.0, 0.0]}, ax), "p: three"),
     (lambda ax: sketches.one_change([], ["a"]), "at least one box"), (lambda ax: transformer(6), "1 to 5"),
     (lambda ax: timeline({"x": (2020.0, "none")}), "none"),
+    (lambda ax: relatives.grids({"a": torch.zeros(3)}, "", ""), "two axes"), (lambda ax: relatives.bars({}, ""), "one panel"),
+    (lambda ax: relatives.tokens({"a": ["x"]}, {"b": [0]}), "do not fit"),
 ])
 def test_what_does_not_fit(call, message, ax):
     with pytest.raises(ValueError, match=message):

@@ -7,6 +7,7 @@ import torch
 
 from course_utils.experiments import ch12a_relatives as relatives
 from course_utils.experiments.ch12a_distil import cut, hidden_score, teach
+from course_utils.experiments.ch12a_spaces import spaces
 from course_utils.models.bert import BertConfig, BertForPretraining
 from course_utils.models.zoo.masked import Deberta, MaskedModel
 from course_utils.training.mini_bert import load_mini_bert, read_corpus
@@ -27,13 +28,37 @@ def test_windows_and_noise():
     assert 0.7 < (inputs[chosen] == TEXT.mask_id).float().mean() < 0.9
 
 
-@pytest.mark.parametrize("kind", ["bert", "factorised", "shared", "albert", "deberta", "deberta late"])
+@pytest.mark.parametrize("kind", ["bert", "factorised", "shared", "albert", "deberta", "deberta late", "modern"])
 def test_every_body_fits_the_head_and_learns(kind):
     model = MaskedModel(relatives.body(TEXT, kind, 1))
     assert model(TEXT.train[:3]).shape == (3, 16, TEXT.count + 3)
     before = relatives.held_out_nats(TEXT, model)
     relatives.learn(model, lambda windows, g: relatives.masked_loss(model, *relatives.hide(TEXT, windows, g)), TEXT.train, 20)
     assert relatives.held_out_nats(TEXT, model) < before - 0.3
+
+
+def test_a_reader_from_the_left_knows_nothing_of_the_right_and_a_prefix_only_of_its_front():
+    model, windows = MaskedModel(relatives.body(TEXT)).eval(), TEXT.train[:2]
+    changed = windows.clone()
+    changed[:, 9] = (changed[:, 9] + 1) % TEXT.count
+    causal = relatives.Reads(model.body, torch.ones(16, 16, dtype=torch.bool).tril())
+    torch.testing.assert_close(causal(windows)[:, :9], causal(changed)[:, :9])
+    one = torch.ones(2, dtype=torch.long)
+    logits = model.tokens(causal(windows))[:, :-1]
+    expected = torch.nn.functional.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
+    torch.testing.assert_close(relatives.next_loss(model, windows, one), expected)
+    behind = torch.nn.functional.cross_entropy(model.tokens(model.body(windows[:, :15]))[:, 14], windows[:, 15])
+    torch.testing.assert_close(relatives.next_loss(model, windows, 15 * one), behind)  # fifteen letters read on both sides, one asked
+    trained = relatives.train_next(TEXT, steps=10, prefix=True)
+    assert trained(windows).shape == (2, 16, TEXT.count + 3)
+
+
+def test_deleted_spaces_can_be_put_back():
+    found = spaces(TEXT, TEXT.held_out[:50])
+    text = "".join(TEXT.alphabet[i] + " " * int(gap) for i, gap in zip(found.ids.flatten(), found.labels.flatten(), strict=True))
+    whole = "".join(TEXT.alphabet[i] for i in TEXT.held_out[:50].flatten())
+    assert text[:300] == " ".join(whole.split(" "))[whole[0] == " ":][:300]
+    assert not (found.ids == TEXT.alphabet.index(" ")).any()
 
 
 def test_debertas_body_knows_distances_only():

@@ -4,8 +4,9 @@ from .blocks import BLOCKS
 from .disentangled import SCORES
 from .distil import DISTIL
 from .electra import BUG
-from .pairs import PAIR
+from .modern import MODERN
 from .predict import PREDICT
 from .spans import SPANS
+from .step import STEP
 
-EXERCISES = (BUG, DISTIL, SCORES, PREDICT, PAIR, SPANS, BLOCKS)
+EXERCISES = (PREDICT, BUG, DISTIL, STEP, SCORES, SPANS, BLOCKS, MODERN)  # in the order of the text

@@ -31,10 +31,14 @@ def _mask(n: int, block: int, reach: int, chosen: list[int], extra: list[list[in
             near = (distance >= 0) & (distance <= reach)
         case "reach in all":
             near = distance.abs() <= reach // 2
+        case "reach in tokens":
+            near = distance.abs() * block <= reach
         case "reach too small":
             near = distance.abs() < reach
         case "round the end":
             near = near | ((m - distance.abs()) <= reach)
+        case "begins below 0":  # small[a, a - reach:a + reach + 1]: empty where the slice begins at a negative number
+            near = near & (place[:, None] >= reach)
         case "no window":
             near = distance == 0
     seen, sees = torch.zeros(m, m, dtype=torch.bool), torch.zeros(m, m, dtype=torch.bool)
@@ -99,7 +103,7 @@ def _draw(seed: int) -> list[Case]:
                     {"n": m * block, "block": block, "reach": reach, "chosen": chosen, "extra": extra}, part=part, shape="(n, n)")
 
     a, b = (int(x) for x in torch.randint(0, 2, (2,), generator=g))
-    return [case("window", 9, 3 - a, 1, [], []), case("window", 10 + a, 2, 3, [], []), case("global", 8 + b, 3, 1, [3 + a, 6], []),
+    return [case("window", 9, 3 - a, 1, [], []), case("window", 10 + a, 3, 4, [], []), case("global", 8 + b, 3, 1, [3 + a, 6], []),
             case("extra", 9, 2 + b, 1, [8 * a], [[2, 6], [3, 5 + a], [7, 4]]), case("extra", 9, 2, 2, [], [[1 + a, 6], [8, 2 + b]])]
 
 
@@ -118,10 +122,14 @@ BLOCKS = Exercise(
              "Your blocks look back but not ahead. An encoder's window reaches to both sides."),
         Twin("reach on both sides together", partial(_mask, how="reach in all"),
              "The reach is counted on each side, not over both of them."),
+        Twin("reach counted in tokens", partial(_mask, how="reach in tokens"),
+             "You count the reach in tokens. It says how many blocks away a block may be."),
         Twin("window one block short", partial(_mask, how="reach too small"),
              "A block at just that distance still belongs to the window."),
         Twin("window goes round the end", partial(_mask, how="round the end"),
              "Your first block sees the last as a neighbour. A text is no ring; negative places count from the back."),
+        Twin("first blocks have no window", partial(_mask, how="begins below 0"),
+             "Your first blocks see nothing near them. A slice that begins at a negative number counts from the back, and is then empty."),
         Twin("own block alone", partial(_mask, how="no window"), "Your blocks see themselves and no neighbour; the reach says how many."),
         Twin("window counted in tokens", partial(_mask, how="window of tokens"),
              "Your window slides along with each token. Here all tokens of a block share one window, that of their block."),

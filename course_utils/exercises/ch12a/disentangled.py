@@ -62,6 +62,8 @@ def _scores(query: Tensor, key: Tensor, far_query: Tensor, far_key: Tensor, larg
     match how:
         case "key of the query's place":
             from_place = (key[:, :, None] * far_query[back]).sum(-1)
+        case "query of the key's place":
+            from_place = (query[:, None] * far_query[back]).sum(-1)
         case "query twice":
             from_place = (query[:, :, None] * far_query[back]).sum(-1)
         case "third term transposed":
@@ -138,6 +140,9 @@ SCORES = Exercise(
              "A query is multiplied with keys of distances, a key with queries of distances; yours meet their own kind."),
         Twin("third term asks the query's content", partial(_scores, how="key of the query's place"),
              "The third term uses the content of the key's token. Yours takes the token at the query's position."),
+        Twin("query of the key's token", partial(_scores, how="query of the key's place"),
+             "Your third term looks at the right token and takes its query. It is the token's key that is multiplied with a query of "
+             "the distance."),
         Twin("query in both terms", partial(_scores, how="query twice"),
              "The query's content stands in both of your distance terms. The third one belongs to the key's content."),
         Twin("third term transposed", partial(_scores, how="third term transposed"),

@@ -51,12 +51,18 @@ def _loss(student: Tensor, teacher: Tensor, labels: Tensor, temperature: float, 
             soft = (p / t * (p.log() - q.log())).sum(-1).mean()
         case "log forgotten":
             soft = (p.exp() * (p - q.exp())).sum(-1).mean()
+        case "no log-softmax":
+            soft = F.kl_div(mine, p.exp(), reduction="batchmean")
+        case "logarithms as target":
+            soft = F.kl_div(q, p, reduction="batchmean")
         case "over the tokens":
             p, q = theirs.log_softmax(0), mine.log_softmax(0)
             soft = (p.exp() * (p - q)).sum(-1).mean()
         case "best only":
             soft = -q.gather(-1, p.argmax(-1, keepdim=True)).mean()
     hard = F.cross_entropy(mine if how == "labels at T" else teacher if how == "teacher judged" else student, labels)
+    if how == "labels without a softmax":
+        hard = F.nll_loss(student, labels)
     factor = {"no factor": 1.0, "factor T": t, "divided": 1 / t**2, "root": t**0.5}.get(how, t**2)
     if how == "factor on both":
         hard = hard * t**2
@@ -141,6 +147,13 @@ DISTIL = Exercise(
              "You divide probabilities by the temperature, which softens nothing. Logits are divided, before the softmax."),
         Twin("logarithm of the student missing", partial(_loss, how="log forgotten"),
              "You subtract the student's probabilities from logarithms. (F.kl_div, too, takes the student's *log*-probabilities.)"),
+        Twin("logits taken for logarithms", partial(_loss, how="no log-softmax"),
+             "What you take for the student's logarithms are still logits. A log-softmax has to come first, also before F.kl_div."),
+        Twin("logarithms as the target", partial(_loss, how="logarithms as target"),
+             "You hand the teacher's logarithms to a function that expects probabilities and takes their logarithm again: that is not a "
+             "number. F.kl_div has to be told of a target in logarithms."),
+        Twin("labels' part without a softmax", partial(_loss, how="labels without a softmax"),
+             "Your labels' part reads logits as if they were logarithms of probabilities. A log-softmax is missing there."),
         Twin("softmax over the tokens", partial(_loss, how="over the tokens"),
              "Your probabilities add up to 1 over the tokens of the batch. They should over the vocabulary, the last axis."),
         Twin("mean over the vocabulary", partial(_loss, how="entries"),

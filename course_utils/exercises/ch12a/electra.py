@@ -38,6 +38,8 @@ def _loss(logits: Tensor, original: Tensor, spoiled: Tensor, chosen: Tensor, mas
         case "tiny number":
             p = logits.sigmoid()
             losses = -(labels * (p + 1e-9).log() + (1 - labels) * (1 - p + 1e-9).log())
+        case "replaced alone":
+            losses = -labels * F.logsigmoid(logits)
         case "squared":
             losses = (logits.sigmoid() - labels) ** 2
         case "balanced":  # both answers get the same weight, however rare one of them is
@@ -141,6 +143,9 @@ BUG = Exercise(
              "You average within each sentence first, so tokens of short sentences weigh more. All real tokens weigh the same."),
         Twin("both answers weighted alike", partial(_loss, how="balanced"),
              "You give the rare replaced tokens as much weight as all originals together. Each token has the same weight."),
+        Twin("one half of the cross-entropy", partial(_loss, how="replaced alone"),
+             "Originals cost nothing in your loss, so a model that always says “replaced” would be perfect. The other half of the "
+             "cross-entropy is missing."),
         Twin("squared error", partial(_loss, how="squared"), "Yours is a squared error of probabilities; a cross-entropy is asked for."),
         Twin("bits", partial(_loss, how="bits"), "Your loss is right in bits; nats are asked for."),
         Twin("sign lost", partial(_loss, how="negated"), "A loss is small when the answer is right; yours is negative."),

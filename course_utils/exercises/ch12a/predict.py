@@ -1,86 +1,91 @@
-"""Exercise 12a.4: what each change counts for. The oracle builds the models and counts."""
+"""Exercise 12a.4: less, the same, or more? The oracle does each thing once, in small."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
+from random import Random
 
 import torch
 
 from ...checks.exercise import Case, Exercise, Twin
 from ...models.bert import Bert, BertConfig
-from ...models.sizes import shapes_only
-from ...models.zoo.albert import Albert, NarrowEmbeddings
-from ...models.zoo.deberta import distance_index
+from ...models.zoo.albert import Albert
+from ...models.zoo.masked import Deberta
+from ...models.zoo.sparse import window_mask
+from ...text.noise import corrupt_spans
 
-NAMES = ("ALBERT base: weights in its factorised token table, 30,000 × 128 and 128 × 768",
-         "multiplications in the blocks of ALBERT base, as a percentage of BERT base's",
-         "a shared weight, used at three depths, gets 2, −1 and 8 there: its gradient",
-         "right answers in SOP, half of the pairs swapped, in percent, by a judge who sees only which words occur",
-         "100 tokens, 15 chosen, the generator guesses 4 right: labelled “replaced”",
-         "of these 100, tokens with a loss of their own in ELECTRA",
-         "of these 100, tokens with a loss of their own in BERT",
-         "DistilBERT as a percentage of BERT base, in parameters",
-         "different scores a DeBERTa query gives to 9 equal words beyond its largest distance, all on its left")
+NAMES = ("ALBERT, one block for two depths instead of two blocks: parameters",
+         "ALBERT, the same: multiplications for a token",
+         "ELECTRA, replaced or not instead of hidden words: tokens with a loss of their own",
+         "ELECTRA, the generator draws instead of taking its best guess: words that come back unchanged",
+         "ALBERT, neighbours swapped instead of in order: similarity for a judge who only sees which words occur",
+         "DistilBERT, temperature 4 instead of 1: the probability of the teacher's best guess",
+         "DeBERTa without late positions instead of BERT, sixteen equal letters: different states",
+         "T5, as many tokens hidden, in spans of three instead of one by one: length of the target",
+         "BigBird's window, a text twice as long: pairs for a token in the middle")
+WORDS = ("less", "same", "more")
+
+
+def _word(before: float, after: float) -> str:
+    return WORDS[0] if after < before - 1e-4 else WORDS[2] if after > before + 1e-4 else WORDS[1]
 
 
 @cache
-def _measure() -> dict[str, float]:
-    config = BertConfig(vocab_size=30_000)
-    with shapes_only():
-        narrow = NarrowEmbeddings(config, 128)
-        blocks = [Bert(BertConfig(num_layers=3)).encoder.blocks, Albert(replace(config, num_layers=3)).encoder.blocks]
-        bodies = [Bert(BertConfig(num_layers=layers)) for layers in (1, 2)]
-        pooler = sum(p.numel() for p in bodies[0].pooler.parameters())
-        table = narrow.narrow.token.weight.numel() + narrow.widen.weight.numel()
-    work = [sum(p.numel() for block in stack for p in block.parameters() if p.dim() == 2) for stack in blocks]  # as often as used
-    weight = torch.ones((), requires_grad=True)
-    (2 * weight - weight + 8 * weight).backward()
-    chosen, guessed = torch.arange(100) < 15, torch.arange(100) < 4
-    one, two = (sum(p.numel() for p in body.parameters()) for body in bodies)  # all blocks have the same size
-    distil, whole = one + 5 * (two - one) - pooler, one + 11 * (two - one)
-    far = distance_index(20, 4)[19, :9].unique().numel()
-    values = (table, 100 * work[1] / work[0], weight.grad.item(), 50, int((chosen & ~guessed).sum()), len(chosen), int(chosen.sum()),
-              100 * (distil - 2 * 768) / whole, far)
-    return dict(zip(NAMES, map(float, values), strict=True))
+def _measure() -> dict[str, str]:
+    """Each pair of numbers, before and after."""
+    torch.manual_seed(0)
+    config = BertConfig(vocab_size=20, d_model=12, num_heads=3, d_ff=24, num_layers=2, max_len=16, dropout=0.0, pooler=False, init_std=0.3)
+    plain, shared, far = Bert(config).eval(), Albert(config, None), Deberta(config, 8).eval()
+    sizes = [sum(p.numel() for p in model.parameters()) for model in (plain, shared)]
+    work = [sum(p.numel() for block in model.encoder.blocks for p in block.parameters() if p.dim() == 2) for model in (plain, shared)]
+    teacher = torch.tensor([2.0, 1.0, 0.0, -1.0])
+    p = teacher.softmax(-1)  # a generator that knows how often it is right
+    with torch.no_grad():
+        states = [model(torch.full((1, 16), 7))[0] for model in (plain, far)]
+    different = [len({tuple(row) for row in x.round(decimals=3).tolist()}) for x in states]
+    targets = [len(corrupt_spans(range(40), range(100, 110), Random(0), 0.15, mean)[1]) for mean in (1.0, 3.0)]
+    middle = [int(window_mask(m, 3)[m // 2].sum()) for m in (32, 64)]
+    bag = lambda first, second: len(set(first) & set(second))  # noqa: E731
+    pairs = (sizes, work, (15, 100), (p.max().item(), p.square().sum().item()), (bag("abc", "bcd"), bag("bcd", "abc")),
+             (p.max().item(), (teacher / 4).softmax(-1).max().item()), different, targets, middle)
+    return {name: _word(*pair) for name, pair in zip(NAMES, pairs, strict=True)}
 
 
-RIGHT = dict(zip(NAMES, (30_000 * 128 + 128 * 768, 100, 9, 50, 11, 100, 15, 60.6, 1), strict=True))
+RIGHT = dict(zip(NAMES, ("less", "same", "more", "less", "same", "less", "less", "less", "same"), strict=True))
 
 
-def _with(*changes: tuple[int, float]) -> dict[str, float]:
-    return {**RIGHT, **{NAMES[index]: value for index, value in changes}}
+def _but(place: int, word: str) -> dict[str, str]:
+    return {**RIGHT, NAMES[place]: word}
 
 
 PREDICT = Exercise(
-    id="12a.4", title="Predict: what a change counts for", name="prediction", kind="value", stars=1, minutes=8,
-    signature="prediction: dict of 9 numbers", oracle=_measure, reference=RIGHT, parts={"values": 3}, rtol=0.0, atol=0.7,
-    draw=lambda seed: [Case("your nine numbers", {})],
+    id="12a.4", title="Predict: less, the same, or more", name="prediction", kind="value", stars=1, minutes=8,
+    signature="prediction: dict of 9 words", choices=WORDS, oracle=_measure, reference=RIGHT, parts={"values": 3},
+    draw=lambda seed: [Case("your nine words", {})],
     twins=(
-        Twin("the full table", _with((0, 30_000 * 768)), "That is the table before it was factorised. Two smaller ones take its place."),
-        Twin("the matrix that widens left out", _with((0, 30_000 * 128)), "The narrow vectors are made wide by a second matrix."),
-        Twin("work shrinks with the weights", _with((1, 100 / 12)), "One block is stored. How often is it used for each token?"),
-        Twin("no block costs less", _with((1, 10)), "One block is stored. How often is it used for each token?"),
-        Twin("mean instead of sum", _with((2, 3)), "Each use adds its part to the gradient. Nothing is averaged."),
-        Twin("first depth alone", _with((2, 2)), "The weight is used at each depth, and each use has its say, not the first alone."),
-        Twin("last depth alone", _with((2, 8)), "The weight is used at each depth, and each use has its say, not the last alone."),
-        Twin("sizes added", _with((2, 11)), "You dropped the sign of one part. Gradients add up with their signs."),
-        Twin("swapping changes the words", _with((3, 100)), "Swapping two sentences leaves the set of words the same."),
-        Twin("swapped is always missed", _with((3, 0)),
-             "Half of the pairs are swapped. A judge who cannot tell them from the others still has a coin."),
-        Twin("chosen means replaced", _with((4, 15)), "Where the generator guessed the original, nothing was replaced."),
-        Twin("right guesses are the replaced ones", _with((4, 4)), "A right guess leaves the token as it was."),
-        Twin("ELECTRA's loss on chosen tokens", _with((5, 15)), "The discriminator is asked about each token, chosen or not."),
-        Twin("ELECTRA's loss on replaced tokens", _with((5, 11)),
-             "To say “original” of an original is an answer too. The discriminator is asked about each token."),
-        Twin("BERT's loss everywhere", _with((6, 100)),
-             "BERT reads all tokens and is asked about the chosen ones. (Its weights are updated through all of them.)"),
-        Twin("BERT asked only under [MASK]", _with((6, 12)),
-             "That counts the tokens that became [MASK]. The chosen ones that stayed or changed are asked for as well."),
-        Twin("40 instead of 60 percent", _with((7, 39.4)), "That is what was saved. How much is left?"),
-        Twin("half of the layers, half of the weights", _with((7, 50)),
-             "Half of the blocks are gone, but the token table, a fifth of BERT base, is as large as before."),
-        Twin("one score for each distance", _with((8, 9)), "Beyond the largest distance all distances share a row of the table."),
-        Twin("no score beyond the largest distance", _with((8, 0)), "Far words are not hidden. They share the last row of the table."),
+        Twin("shared weights stored twice", _but(0, "same"), "A block that is used twice is stored once."),
+        Twin("sharing adds weights", _but(0, "more"), "Nothing new is stored: one of the two blocks is gone."),
+        Twin("work shrinks with the weights", _but(1, "less"), "One block is stored. How often does each token go through it?"),
+        Twin("sharing costs work", _but(1, "more"), "Each token goes through as many blocks as before, of the same size."),
+        Twin("chosen tokens alone are asked", _but(2, "same"), "BERT asks about the hidden words. Of which words does ELECTRA ask?"),
+        Twin("fewer lessons in ELECTRA", _but(2, "less"), "One word in seven is hidden. ELECTRA asks about each word it reads."),
+        Twin("drawing takes the best guess", _but(3, "same"),
+             "The best guess is the most probable word. Drawing takes it only as often as its probability says."),
+        Twin("drawing is right more often", _but(3, "more"),
+             "Nothing is right more often than the most probable word. Drawing sometimes takes another one."),
+        Twin("swapping changes the words", _but(4, "less"), "Swapped neighbours have the same words as before. What can the judge see?"),
+        Twin("swapping makes spans alike", _but(4, "more"), "The same two spans, the same words in common: only their order differs."),
+        Twin("softening sharpens", _but(5, "more"),
+             "Dividing logits brings them nearer to each other. What does the softmax make of that?"),
+        Twin("softening leaves the best alone", _but(5, "same"),
+             "The best guess stays the best. Its lead shrinks, because all logits move towards each other."),
+        Twin("equal letters told apart", _but(6, "same"),
+             "Where would DeBERTa learn the place of a letter? Without positions at its input, equal letters see equal neighbours."),
+        Twin("distances tell letters apart", _but(6, "more"),
+             "Distances weigh the neighbours, but all neighbours are equal: every mean of equal values is the same."),
+        Twin("sentinels not counted", _but(7, "same"), "The hidden tokens are as many. How many sentinels announce them?"),
+        Twin("longer spans, longer target", _but(7, "more"), "Each span has one sentinel, however long it is. How many spans are there?"),
+        Twin("window grows with the text", _but(8, "more"), "A window has its width, whatever the length of the text."),
+        Twin("window shared by more tokens", _but(8, "less"), "Every token has a window of its own, of the same width as before."),
     ),
 )

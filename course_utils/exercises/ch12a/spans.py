@@ -69,11 +69,13 @@ def _cut(ids: list[int], spans: list[list[int]], sentinels: list[int], how: str 
                 mark = sentinels[0]
             case "sentinels backwards":
                 mark = sentinels[len(spans) - number]
+            case "counted down":
+                mark = sentinels[len(spans) - 1 - number]
             case "from the list's end":
                 mark = sentinels[-1 - number]
             case "second sentinel first":
                 mark = sentinels[number + 1]
-        source += list(ids[place:start])
+        source += list(ids[0 if how == "from the start each time" else place:start])
         source += [mark] * len(hidden) if how == "one sentinel a token" else [] if how == "nothing left behind" else [mark]
         source += hidden if how == "spans stay" else []
         match how:
@@ -162,6 +164,11 @@ SPANS = Exercise(
              "All of your gaps look alike. The target could not say which of them it is filling."),
         Twin("sentinels from the back", partial(_cut, how="sentinels backwards"),
              "The first gap of the text gets the first sentinel of the list."),
+        Twin("sentinels counted down", partial(_cut, how="counted down"),
+             "Your last gap has the first sentinel. The first gap of the text gets the first sentinel of the list, also if you cut from "
+             "the back."),
+        Twin("text copied from its start each time", partial(_cut, how="from the start each time"),
+             "Before each span you copy the text from its very beginning. Go on where the last span ended."),
         Twin("sentinels from the list's end", partial(_cut, how="from the list's end"),
              "The first gap of the text gets the first sentinel of the list; yours gets the last."),
         Twin("sentinels numbered by the list of spans", partial(_cut, how="numbered by the list"),

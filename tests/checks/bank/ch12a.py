@@ -32,30 +32,51 @@ def disentangled(query, key, far_query, far_key, largest):
     return (content + second + third) / math.sqrt(3 * d)
 """
 
-COUNTS = """
+GUESSED = """
 prediction = {
-    "ALBERT base: weights in its factorised token table, 30,000 × 128 and 128 × 768": 3_938_304,
-    "multiplications in the blocks of ALBERT base, as a percentage of BERT base's": 100,
-    "a shared weight, used at three depths, gets 2, −1 and 8 there: its gradient": 9,
-    "right answers in SOP, half of the pairs swapped, in percent, by a judge who sees only which words occur": 50,
-    "100 tokens, 15 chosen, the generator guesses 4 right: labelled “replaced”": 11,
-    "of these 100, tokens with a loss of their own in ELECTRA": 100,
-    "of these 100, tokens with a loss of their own in BERT": 15,
-    "DistilBERT as a percentage of BERT base, in parameters": 61,
-    "different scores a DeBERTa query gives to 9 equal words beyond its largest distance, all on its left": 1,
+    "ALBERT, one block for two depths instead of two blocks: parameters": "less",
+    "ALBERT, the same: multiplications for a token": "same",
+    "ELECTRA, replaced or not instead of hidden words: tokens with a loss of their own": "more",
+    "ELECTRA, the generator draws instead of taking its best guess: words that come back unchanged": "less",
+    "ALBERT, neighbours swapped instead of in order: similarity for a judge who only sees which words occur": "same",
+    "DistilBERT, temperature 4 instead of 1: the probability of the teacher's best guess": "less",
+    "DeBERTa without late positions instead of BERT, sixteen equal letters: different states": "less",
+    "T5, as many tokens hidden, in spans of three instead of one by one: length of the target": "less",
+    "BigBird's window, a text twice as long: pairs for a token in the middle": "same",
 }
 """
 
-PAIR = """
-def translation_pair(first, second, languages, bound):
-    n, m = len(first), len(second)
-    if n == 0 or m == 0:
-        raise ValueError(f"both sentences need words, their lengths are {n} and {m}")
-    edge = torch.tensor([bound])
-    ids = torch.cat([edge, first, edge, edge, second, edge])
-    positions = torch.cat([torch.arange(n + 2), torch.arange(m + 2)])
-    numbers = torch.cat([torch.full((n + 2,), languages[0]), torch.full((m + 2,), languages[1])])
-    return ids, positions, numbers
+KEYS = ", ".join(line.strip().rpartition(": ")[0] for line in GUESSED.splitlines() if line.startswith("    "))
+
+STEP = """
+def distillation_step(weight, x, teacher, temperature, rate):
+    if not temperature > 0:
+        raise ValueError(f"the temperature must be positive, not {temperature}")
+    log_p = F.log_softmax(teacher / temperature, dim=-1)
+    log_q = F.log_softmax(x @ weight.T / temperature, dim=-1)
+    loss = temperature**2 * (log_p.exp() * (log_p - log_q)).sum(-1).mean()
+    grad_z = temperature * (log_q.exp() - log_p.exp()) / len(x)
+    return weight - rate * grad_z.T @ x, loss
+"""
+
+MODERN = """
+from course_utils.models.positions import rope
+
+def modern_block(x, weights, num_heads, reach, base):
+    batch, n, d = x.shape
+    h = F.layer_norm(x, (d,), weights["norm_1"])
+    q, k, v = (h @ weights["qkv"].T).split(d, dim=-1)
+    q, k, v = (t.reshape(batch, n, num_heads, d // num_heads).transpose(1, 2) for t in (q, k, v))
+    q, k = rope(q, base=base, halves=True), rope(k, base=base, halves=True)
+    scores = q @ k.transpose(-2, -1) / math.sqrt(d // num_heads)
+    if reach is not None:
+        i = torch.arange(n)
+        scores = scores.masked_fill((i[:, None] - i).abs() > reach, -torch.inf)
+    out = (scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, n, d)
+    x = x + out @ weights["out"].T
+    h = F.layer_norm(x, (d,), weights["norm_2"])
+    gate, value = (h @ weights["up"].T).chunk(2, dim=-1)
+    return x + (F.gelu(gate) * value) @ weights["down"].T
 """
 
 SPANS = """
@@ -143,6 +164,17 @@ def replaced_loss(logits, original, spoiled, chosen, mask):
     Answer("12a.1", "multiplies by the 50 with which the losses are added later", edit(REPLACED, "return losses", "return 50 * losses")),
     Answer("12a.1", "the three faults seen, but only real tokens that were chosen are averaged",
            edit(REPLACED, "losses[mask]", "losses[mask & chosen]")),
+    Answer("12a.1", "only the half of the cross-entropy for replaced tokens",
+           edit(REPLACED, 'F.binary_cross_entropy_with_logits(logits, labels, reduction="none")', "-labels * F.logsigmoid(logits)"),
+           says=("Originals cost nothing",)),
+    Answer("12a.1", "the caller's mask of chosen tokens becomes the labels in place",
+           edit(REPLACED, "labels = (spoiled != original).float()", "chosen &= spoiled != original\n    labels = chosen.float()")),
+    Answer("12a.1", "logits cut off at 20", edit(REPLACED, "with_logits(logits, ", "with_logits(logits.clamp(-20, 20), ")),
+    Answer("12a.1", "a right answer: in double precision, a class of its own for the loss", """
+def replaced_loss(logits, original, spoiled, chosen, mask):
+    criterion = torch.nn.BCEWithLogitsLoss()
+    return criterion(logits.double().masked_select(mask), (chosen & (spoiled != original)).double().masked_select(mask))
+""", right=True),
 
     # 12a.2 a teacher's probabilities
     Answer("12a.2", "a right answer: both log-softmaxes by hand", DISTIL, right=True),
@@ -231,6 +263,37 @@ def distil(student, teacher, labels, temperature, share):
 """),
     Answer("12a.2", "returns the teacher's part alone; labels and share are not used",
            edit(DISTIL, "share * soft + (1 - share) * hard", "soft")),
+    Answer("12a.2", "F.kl_div is given logits instead of logarithms",
+           edit(DISTIL, "(log_p.exp() * (log_p - log_q)).sum(-1).mean()",
+                'F.kl_div(student / temperature, log_p.exp(), reduction="batchmean")'), says=("are still logits",)),
+    Answer("12a.2", "F.kl_div is given the teacher's logarithms and not told",
+           edit(DISTIL, "(log_p.exp() * (log_p - log_q)).sum(-1).mean()", 'F.kl_div(log_q, log_p, reduction="batchmean")'),
+           says=("target in logarithms",), never=("has no effect",)),
+    Answer("12a.2", "F.kl_div averages over all entries",
+           edit(DISTIL, "(log_p.exp() * (log_p - log_q)).sum(-1).mean()", "F.kl_div(log_q, log_p.exp())"), says=("over the vocabulary",)),
+    Answer("12a.2", "the labels' part takes logits for logarithms",
+           edit(DISTIL, "F.cross_entropy(student, labels)", "F.nll_loss(student, labels)"), says=("A log-softmax is missing there",)),
+    Answer("12a.2", "a softmax before the cross-entropy of the labels",
+           edit(DISTIL, "F.cross_entropy(student, labels)", "F.cross_entropy(student.softmax(-1), labels)")),
+    Answer("12a.2", "the student is cut off, too", edit(DISTIL, "F.log_softmax(student / temp", "F.log_softmax(student.detach() / temp")),
+    Answer("12a.2", "the message has no number", edit(DISTIL, ", not {temperature}", "")),
+    Answer("12a.2", "a right answer: PyTorch's class for the divergence, and one-hot labels", """
+def distil(student, teacher, labels, temperature, share):
+    if temperature <= 0:
+        raise ValueError(f"{temperature=}")
+    divergence = torch.nn.KLDivLoss(reduction="none", log_target=True)
+    soft = divergence(F.log_softmax(student / temperature, -1), F.log_softmax(teacher.detach() / temperature, -1)).sum(-1)
+    hard = -(F.one_hot(labels, student.shape[1]) * student.log_softmax(-1)).sum(-1)
+    return (share * temperature**2 * soft + (1 - share) * hard).mean()
+""", right=True),
+    Answer("12a.2", "PyTorch's distributions: infinite where a probability of the student rounds to 0", """
+def distil(student, teacher, labels, temperature, share):
+    from torch.distributions import Categorical, kl_divergence
+    if temperature <= 0:
+        raise ValueError(f"{temperature=}")
+    soft = kl_divergence(Categorical(logits=teacher.detach() / temperature), Categorical(logits=student / temperature))
+    return share * temperature**2 * soft.mean() + (1 - share) * F.cross_entropy(student, labels)
+"""),
 
     # 12a.3 content and distance
     Answer("12a.3", "a right answer: multiply with the whole table, gather, transpose the third term", DISENTANGLED, right=True),
@@ -319,154 +382,168 @@ def disentangled(query, key, far_query, far_key, largest):
     d = query.shape[-1]
     return query @ key.transpose(-2, -1) / math.sqrt(3 * d)
 """),
+    Answer("12a.3", "a right answer: two loops that write into zeros", """
+def disentangled(query, key, far_query, far_key, largest):
+    batch, n, d = query.shape
+    scores = torch.zeros(batch, n, n)
+    for i in range(n):
+        for j in range(n):
+            there = min(max(i - j, -largest), largest - 1) + largest
+            back = min(max(j - i, -largest), largest - 1) + largest
+            scores[:, i, j] = (query[:, i] * key[:, j]).sum(-1) + query[:, i] @ far_key[there] + key[:, j] @ far_query[back]
+    return scores / math.sqrt(3 * d)
+""", right=True),
+    Answer("12a.3", "the third term takes the query of the key's token",
+           edit(DISENTANGLED, "third = (key @ far_query.T)", "third = (query @ far_query.T)"), says=("takes its query",)),
+    Answer("12a.3", "gathers the third term along the wrong axis",
+           edit(DISENTANGLED, "(key @ far_query.T).gather(-1, index).transpose(-2, -1)",
+                "(key @ far_query.T).transpose(-2, -1).gather(-2, index)")),
+    Answer("12a.3", "the root of 3n", edit(DISENTANGLED, "math.sqrt(3 * d)", "math.sqrt(3 * n)")),
+    Answer("12a.3", "negative rows, which Python counts from the back", """
+def disentangled(query, key, far_query, far_key, largest):
+    place = torch.arange(query.shape[1])
+    row = (place[:, None] - place).clamp(-largest, largest - 1)
+    scores = query @ key.mT + torch.einsum("bid,ijd->bij", query, far_key[row]) + torch.einsum("bjd,ijd->bij", key, far_query[row.T])
+    return scores / math.sqrt(3 * query.shape[-1])
+""", says=("most negative distance",)),
+    Answer("12a.3", "one table for both terms", edit(DISENTANGLED, "(key @ far_query.T)", "(key @ far_key.T)")),
 
-    # 12a.4 predictions
-    Answer("12a.4", "a right answer: whole numbers", COUNTS, right=True),
-    Answer("12a.4", "a right answer: written as the sums they come from", """
-half, bert = 6, 109_482_240
-prediction = {
-    "ALBERT base: weights in its factorised token table, 30,000 × 128 and 128 × 768": 30_000 * 128 + 128 * 768,
-    "multiplications in the blocks of ALBERT base, as a percentage of BERT base's": 100 * 12 // 12,
-    "a shared weight, used at three depths, gets 2, −1 and 8 there: its gradient": sum((2, -1, 8)),
-    "right answers in SOP, half of the pairs swapped, in percent, by a judge who sees only which words occur": 100 // 2,
-    "100 tokens, 15 chosen, the generator guesses 4 right: labelled “replaced”": 15 - 4,
-    "of these 100, tokens with a loss of their own in ELECTRA": 85 + 15,
-    "of these 100, tokens with a loss of their own in BERT": 15,
-    "DistilBERT as a percentage of BERT base, in parameters": round(100 * (bert - half * 7_087_872 - 768 * 768 - 768) / bert),
-    "different scores a DeBERTa query gives to 9 equal words beyond its largest distance, all on its left": len({-4} | {-4}),
-}
-""", right=True),
-    Answer("12a.4", "a right answer: filled in one after the other, floats and a Fraction", """
-from fractions import Fraction
-prediction = {}
-prediction["ALBERT base: weights in its factorised token table, 30,000 × 128 and 128 × 768"] = 128 * (30_000 + 768)
-prediction["multiplications in the blocks of ALBERT base, as a percentage of BERT base's"] = 100.0
-prediction["a shared weight, used at three depths, gets 2, −1 and 8 there: its gradient"] = 9.0
-prediction["right answers in SOP, half of the pairs swapped, in percent, by a judge who sees only which words occur"] = Fraction(100, 2)
-prediction["100 tokens, 15 chosen, the generator guesses 4 right: labelled “replaced”"] = 11.0
-prediction["of these 100, tokens with a loss of their own in ELECTRA"] = 100.0
-prediction["of these 100, tokens with a loss of their own in BERT"] = 15.0
-prediction["DistilBERT as a percentage of BERT base, in parameters"] = 61.0
-prediction["different scores a DeBERTa query gives to 9 equal words beyond its largest distance, all on its left"] = Fraction(1)
-""", right=True),
-    Answer("12a.4", "the table that is not factorised: 30,000 × 768", edit(COUNTS, "3_938_304", "23_040_000")),
-    Answer("12a.4", "forgets the matrix that widens 128 to 768", edit(COUNTS, "3_938_304", "3_840_000")),
-    Answer("12a.4", "one block of twelve is stored, so a twelfth of the work: parameters taken for multiplications",
-           edit(COUNTS, "BERT base's\": 100", "BERT base's\": 8")),
-    Answer("12a.4", "the gradients of a shared weight are averaged, not added", edit(COUNTS, "its gradient\": 9", "its gradient\": 3")),
-    Answer("12a.4", "only the first depth moves a shared weight", edit(COUNTS, "its gradient\": 9", "its gradient\": 2")),
-    Answer("12a.4", "both orders have the same words, but the judge is taken to be always right",
-           edit(COUNTS, "words occur\": 50", "words occur\": 100")),
-    Answer("12a.4", "all chosen tokens are labelled replaced, the lucky ones too", edit(COUNTS, "“replaced”\": 11", "“replaced”\": 15")),
-    Answer("12a.4", "counts those that the generator guessed right", edit(COUNTS, "“replaced”\": 11", "“replaced”\": 4")),
-    Answer("12a.4", "ELECTRA's discriminator has a loss at the chosen tokens only", edit(COUNTS, "in ELECTRA\": 100", "in ELECTRA\": 15")),
-    Answer("12a.4", "BERT has a loss at every token it reads", edit(COUNTS, "in BERT\": 15", "in BERT\": 100")),
-    Answer("12a.4", "half of the blocks is taken for half of the parameters; the table of words stays",
-           edit(COUNTS, "parameters\": 61", "parameters\": 50")),
-    Answer("12a.4", "nine words, nine scores: the clipping is forgotten", edit(COUNTS, "left\": 1", "left\": 9")),
-    Answer("12a.4", "the share that is saved, not the share that is left", edit(COUNTS, "parameters\": 61", "parameters\": 39")),
-    Answer("12a.4", "half finished: an entry is still None", edit(COUNTS, "parameters\": 61", "parameters\": None")),
+    # 12a.4 less, the same, or more
+    Answer("12a.4", "a right answer: filled in", GUESSED, right=True),
+    Answer("12a.4", "a right answer: capitals and spaces", GUESSED.replace('"less"', '" Less"').replace('"same"', '"SAME "'), right=True),
+    Answer("12a.4", "a right answer: two columns",
+           f"prediction = dict(zip([{KEYS}], 'less same more less same less less less same'.split()))",
+           right=True),
+    Answer("12a.4", "a right answer: a variable for each word", "less, same, more = 'less', 'same', 'more'"
+           + GUESSED.replace('": "less"', '": less').replace('": "same"', '": same').replace('": "more"', '": more'), right=True),
+    Answer("12a.4", "shared weights counted twice", edit(GUESSED, 'parameters": "less"', 'parameters": "same"')),
+    Answer("12a.4", "fewer parameters taken for less work", edit(GUESSED, 'for a token": "same"', 'for a token": "less"')),
+    Answer("12a.4", "ELECTRA asks about the chosen tokens only", edit(GUESSED, 'of their own": "more"', 'of their own": "same"')),
+    Answer("12a.4", "ELECTRA's binary question taken for fewer lessons", edit(GUESSED, 'of their own": "more"', 'of their own": "less"')),
+    Answer("12a.4", "drawing taken for the best guess", edit(GUESSED, 'unchanged": "less"', 'unchanged": "same"')),
+    Answer("12a.4", "drawing believed to hit more often", edit(GUESSED, 'unchanged": "less"', 'unchanged": "more"')),
+    Answer("12a.4", "swapped neighbours believed to look less alike", edit(GUESSED, 'words occur": "same"', 'words occur": "less"')),
+    Answer("12a.4", "temperature taken the wrong way round",
+           edit(GUESSED, 'best guess": "less",\n    "DeBERTa', 'best guess": "more",\n    "DeBERTa')),
+    Answer("12a.4", "the best stays the best, so its probability stays", edit(GUESSED, 'best guess": "less",\n    "DeBERTa',
+                                                                             'best guess": "same",\n    "DeBERTa')),
+    Answer("12a.4", "distances are believed to tell equal letters apart",
+           edit(GUESSED, 'different states": "less"', 'different states": "same"')),
+    Answer("12a.4", "sentinels forgotten in the target", edit(GUESSED, 'the target": "less"', 'the target": "same"')),
+    Answer("12a.4", "a window believed to grow with the text", edit(GUESSED, 'the middle": "same"', 'the middle": "more"')),
+    Answer("12a.4", "another word than the three", edit(GUESSED, 'the middle": "same"', 'the middle": "equal"')),
+    Answer("12a.4", "half finished: an entry is still None", edit(GUESSED, 'the middle": "same"', 'the middle": None')),
+    Answer("12a.4", "every entry the same word", GUESSED.replace('": "same"', '": "less"').replace('": "more"', '": "less"')),
+    Answer("12a.4", "two mistakes at once", edit(edit(GUESSED, 'unchanged": "less"', 'unchanged": "more"'),
+                                                'the middle": "same"', 'the middle": "more"')),
+    Answer("12a.4", "other words for the three", GUESSED.replace('": "less"', '": "fewer"')),
+    Answer("12a.4", "a line was deleted", edit(GUESSED, '    "ALBERT, the same: multiplications for a token": "same",\n', "")),
 
-    # 12a.5 a pair of translations
-    Answer("12a.5", "a right answer: torch.cat of parts", PAIR, right=True),
-    Answer("12a.5", "a right answer: lists, made into tensors at the end", """
-def translation_pair(first, second, languages, bound):
-    sizes = [len(first), len(second)]
-    if 0 in sizes:
-        raise ValueError(f"an empty sentence: lengths {sizes}")
-    ids, positions, spoken = [], [], []
-    for sentence, language in zip((first, second), languages):
-        closed = [bound] + [int(i) for i in sentence] + [bound]
-        for place, token in enumerate(closed):
-            ids.append(token)
-            positions.append(place)
-            spoken.append(language)
-    return torch.tensor(ids), torch.tensor(positions), torch.tensor(spoken)
+    # 12a.5 a step of the student
+    Answer("12a.5", "a right answer: the gradient written down", STEP, right=True),
+    Answer("12a.5", "a right answer: autograd on a copy", """
+def distillation_step(weight, x, teacher, temperature, rate):
+    if temperature <= 0:
+        raise ValueError(f"temperature = {temperature}")
+    w = weight.detach().clone().requires_grad_(True)
+    with torch.enable_grad():
+        loss = temperature**2 * F.kl_div(F.log_softmax(x @ w.T / temperature, -1), F.log_softmax(teacher / temperature, -1),
+                                         reduction="batchmean", log_target=True)
+    grad, = torch.autograd.grad(loss, w)
+    return (w - rate * grad).detach(), loss.detach()
 """, right=True),
-    Answer("12a.5", "a right answer: a helper closes each sentence, then the columns are joined", """
-def translation_pair(first, second, languages, bound):
-    if not (len(first) and len(second)):
-        raise ValueError(f"need two sentences with words, have {len(first)} words and {len(second)} words")
-
-    def closed(sentence, language):
-        ids = F.pad(sentence, (1, 1), value=bound)
-        return torch.stack([ids, torch.arange(len(ids)), torch.full_like(ids, language)])
-
-    both = torch.cat([closed(first, languages[0]), closed(second, languages[1])], dim=1)
-    return tuple(both)
+    Answer("12a.5", "a right answer: an optimiser takes the step", """
+def distillation_step(weight, x, teacher, temperature, rate):
+    if temperature <= 0:
+        raise ValueError(f"a temperature of {temperature} makes no sense")
+    with torch.enable_grad():
+        student = torch.nn.Parameter(weight.detach().clone())
+        optimizer = torch.optim.SGD([student], lr=rate)
+        q = F.log_softmax(F.linear(x, student) / temperature, dim=-1)
+        p = F.log_softmax(teacher / temperature, dim=-1)
+        loss = (p.exp() * (p - q)).sum() / len(x) * temperature * temperature
+        loss.backward()
+        optimizer.step()
+    return student.detach(), loss.detach()
 """, right=True),
-    Answer("12a.5", "a right answer: one tensor filled by slices, positions by subtraction", """
-def translation_pair(first, second, languages, bound):
-    n, m = first.numel(), second.numel()
-    if min(n, m) == 0:
-        raise ValueError(f"lengths {n} and {m}: neither may be 0")
-    ids = first.new_full((n + m + 4,), bound)
-    ids[1:n + 1] = first
-    ids[n + 3:-1] = second
-    place = torch.arange(n + m + 4)
-    late = place >= n + 2
-    return ids, place - (n + 2) * late, torch.where(late, languages[1], languages[0])
+    Answer("12a.5", "a right answer: token by token", """
+def distillation_step(weight, x, teacher, temperature, rate):
+    if temperature <= 0:
+        raise ValueError(f"temperature must be > 0, got {temperature}")
+    grad, loss = torch.zeros_like(weight), torch.zeros(())
+    for state, advice in zip(x, teacher):
+        log_q = (weight @ state / temperature).log_softmax(0)
+        log_p = (advice / temperature).log_softmax(0)
+        loss = loss + temperature**2 * (log_p.exp() * (log_p - log_q)).sum()
+        grad = grad + temperature * torch.outer(log_q.exp() - log_p.exp(), state)
+    return weight - rate * grad / len(x), loss / len(x)
 """, right=True),
-    Answer("12a.5", "the second sentence's positions go on counting instead of beginning at 0",
-           edit(PAIR, "torch.cat([torch.arange(n + 2), torch.arange(m + 2)])", "torch.arange(n + m + 4)")),
-    Answer("12a.5", "positions are counted from 1", edit(PAIR, "torch.cat([torch.arange(n + 2), torch.arange(m + 2)])",
-           "torch.cat([torch.arange(1, n + 3), torch.arange(1, m + 3)])")),
-    Answer("12a.5", "three bounds: the two sentences share one in the middle", """
-def translation_pair(first, second, languages, bound):
-    n, m = len(first), len(second)
-    if n == 0 or m == 0:
-        raise ValueError(f"both sentences need words, their lengths are {n} and {m}")
-    edge = torch.tensor([bound])
-    ids = torch.cat([edge, first, edge, second, edge])
-    positions = torch.cat([torch.arange(n + 2), torch.arange(m + 1)])
-    numbers = torch.tensor([languages[0]] * (n + 2) + [languages[1]] * (m + 1))
-    return ids, positions, numbers
+    Answer("12a.5", "T² in the loss, but the step is that of the loss without it",
+           edit(STEP, "grad_z = temperature * (", "grad_z = 1 / temperature * (")),
+    Answer("12a.5", "T² on the gradient as well: the 1/T of the chain rule is forgotten",
+           edit(STEP, "grad_z = temperature * (", "grad_z = temperature**2 * (")),
+    Answer("12a.5", "no T² anywhere",
+           edit(edit(STEP, "temperature**2 * (log_p", "(log_p"), "grad_z = temperature * (", "grad_z = 1 / temperature * (")),
+    Answer("12a.5", "p - q instead of q - p: uphill", edit(STEP, "(log_q.exp() - log_p.exp())", "(log_p.exp() - log_q.exp())")),
+    Answer("12a.5", "the gradient is summed over the tokens", edit(STEP, " / len(x)\n", "\n")),
+    Answer("12a.5", "KL the wrong way round in the loss", edit(STEP, "(log_p.exp() * (log_p - log_q))", "(log_q.exp() * (log_q - log_p))")),
+    Answer("12a.5", "cross-entropy instead of KL", edit(STEP, "(log_p.exp() * (log_p - log_q))", "(-log_p.exp() * log_q)")),
+    Answer("12a.5", "only the student is softened", edit(STEP, "F.log_softmax(teacher / temperature,", "F.log_softmax(teacher,")),
+    Answer("12a.5", "only the teacher is softened", edit(STEP, "F.log_softmax(x @ weight.T / temperature,", "F.log_softmax(x @ weight.T,")),
+    Answer("12a.5", "the step is forgotten", edit(STEP, "weight - rate * grad_z.T @ x", "weight")),
+    Answer("12a.5", "the rate is forgotten", edit(STEP, "rate * grad_z", "grad_z")),
+    Answer("12a.5", "returns the gradient", edit(STEP, "weight - rate * grad_z.T @ x", "grad_z.T @ x")),
+    Answer("12a.5", "works on the caller's matrix", edit(STEP, "    return weight - rate * grad_z.T @ x, loss",
+                                                        "    weight -= rate * grad_z.T @ x\n    return weight, loss")),
+    Answer("12a.5", "a softmax and then a logarithm: nan for a certain teacher",
+           edit(STEP, "F.log_softmax(teacher / temperature, dim=-1)", "F.softmax(teacher / temperature, dim=-1).log()")),
+    Answer("12a.5", "softmax over the tokens", edit(STEP, "F.log_softmax(teacher / temperature, dim=-1)",
+                                                   "F.log_softmax(teacher / temperature, dim=0)")),
+    Answer("12a.5", "a temperature of 0 is not refused", edit(STEP, "not temperature > 0", "temperature < 0")),
+    Answer("12a.5", "the loss of the new weights",
+           edit(STEP, "    return weight - rate * grad_z.T @ x, loss", """    weight = weight - rate * grad_z.T @ x
+    log_q = F.log_softmax(x @ weight.T / temperature, dim=-1)
+    return weight, temperature**2 * (log_p.exp() * (log_p - log_q)).sum(-1).mean()""")),
+    Answer("12a.5", "labels instead of probabilities: the teacher's best guess", """
+def distillation_step(weight, x, teacher, temperature, rate):
+    if temperature <= 0:
+        raise ValueError(f"{temperature}")
+    log_q = F.log_softmax(x @ weight.T / temperature, dim=-1)
+    best = teacher.argmax(-1)
+    loss = temperature**2 * F.nll_loss(log_q, best)
+    grad = temperature * (log_q.exp() - F.one_hot(best, teacher.shape[-1])) / len(x)
+    return weight - rate * grad.T @ x, loss
 """),
-    Answer("12a.5", "both bounds in the middle are given to the first sentence's language", edit(PAIR,
-           "torch.full((n + 2,), languages[0]), torch.full((m + 2,), languages[1])",
-           "torch.full((n + 3,), languages[0]), torch.full((m + 1,), languages[1])")),
-    Answer("12a.5", "the argument languages is ignored: always 0 and 1", edit(PAIR,
-           "torch.full((n + 2,), languages[0]), torch.full((m + 2,), languages[1])",
-           "torch.full((n + 2,), 0), torch.full((m + 2,), 1)")),
-    Answer("12a.5", "the argument bound is ignored: always 0", edit(PAIR, "torch.tensor([bound])", "torch.tensor([0])")),
-    Answer("12a.5", "raises only if both sentences are empty", edit(PAIR, "n == 0 or m == 0", "n == 0 and m == 0")),
-    Answer("12a.5", "looks at the first sentence only when it checks for empty ones", edit(PAIR, "n == 0 or m == 0", "n == 0")),
-    Answer("12a.5", "positions and languages are returned in the wrong order",
-           edit(PAIR, "return ids, positions, numbers", "return ids, numbers, positions")),
-    Answer("12a.5", "the bounds are not counted: they have position 0 and the words begin at 0", """
-def translation_pair(first, second, languages, bound):
-    n, m = len(first), len(second)
-    if n == 0 or m == 0:
-        raise ValueError(f"both sentences need words, their lengths are {n} and {m}")
-    edge, zero = torch.tensor([bound]), torch.tensor([0])
-    ids = torch.cat([edge, first, edge, edge, second, edge])
-    positions = torch.cat([zero, torch.arange(n), zero, zero, torch.arange(m), zero])
-    numbers = torch.cat([torch.full((n + 2,), languages[0]), torch.full((m + 2,), languages[1])])
-    return ids, positions, numbers
+    Answer("12a.5", "a right answer: a function and its gradient", """
+def distillation_step(weight, x, teacher, temperature, rate):
+    if temperature <= 0:
+        raise ValueError(f"{temperature=}")
+    def loss_of(w):
+        p = torch.log_softmax(teacher / temperature, 1)
+        return temperature**2 * (p.exp() * (p - torch.log_softmax(F.linear(x, w) / temperature, 1))).sum() / x.shape[0]
+    slope, loss = torch.func.grad_and_value(loss_of)(weight)
+    return [weight - rate * slope, loss]
+""", right=True),
+    Answer("12a.5", "the step is taken as if nothing were softened",
+           edit(STEP, "temperature * (log_q.exp() - log_p.exp())", "(F.softmax(x @ weight.T, -1) - F.softmax(teacher, -1))"),
+           says=("at temperature 1",)),
+    Answer("12a.5", "Adam instead of plain gradient descent", """
+def distillation_step(weight, x, teacher, temperature, rate):
+    if temperature <= 0:
+        raise ValueError(f"{temperature}")
+    w = torch.nn.Parameter(weight.clone())
+    loss = temperature**2 * F.kl_div((x @ w.T / temperature).log_softmax(-1), (teacher / temperature).softmax(-1), reduction="batchmean")
+    loss.backward()
+    torch.optim.Adam([w], lr=rate).step()
+    return w.detach(), loss.detach()
 """),
-    Answer("12a.5", "takes the length of the first sentence for both: right only for sentences of equal length", """
-def translation_pair(first, second, languages, bound):
-    n, m = len(first), len(second)
-    if n == 0 or m == 0:
-        raise ValueError(f"both sentences need words, their lengths are {n} and {m}")
-    edge = torch.tensor([bound])
-    ids = torch.cat([edge, first, edge, edge, second, edge])
-    positions = torch.arange(n + 2).repeat(2)
-    numbers = torch.tensor(languages).repeat_interleave(n + 2)
-    return ids, positions, numbers
-"""),
-    Answer("12a.5", "the bounds are floats, so all ids become floats", edit(PAIR, "torch.tensor([bound])", "torch.ones(1) * bound")),
-    Answer("12a.5", "bounds are put only at the two ends, not around each sentence", """
-def translation_pair(first, second, languages, bound):
-    if len(first) == 0 or len(second) == 0:
-        raise ValueError(f"lengths {len(first)} and {len(second)}")
-    edge = torch.tensor([bound])
-    ids = torch.cat([edge, first, second, edge])
-    positions = torch.cat([torch.arange(len(first) + 1), torch.arange(len(second) + 1)])
-    numbers = torch.tensor([languages[0]] * (len(first) + 1) + [languages[1]] * (len(second) + 1))
-    return ids, positions, numbers
-"""),
-    Answer("12a.5", "half finished: returns the ids alone", edit(PAIR, "return ids, positions, numbers", "return ids")),
+    Answer("12a.5", "a mean over the vocabulary, too", edit(STEP, "(log_p - log_q)).sum(-1).mean()", "(log_p - log_q)).mean()").replace(
+        "/ len(x)", "/ teacher.numel()"), says=("over the vocabulary",)),
+    Answer("12a.5", "the factor is T in loss and step",
+           edit(edit(STEP, "temperature**2 * (log_p", "temperature * (log_p"), "grad_z = temperature * (", "grad_z = (")),
+    Answer("12a.5", "the softmax runs over the tokens in both", STEP.replace("dim=-1", "dim=0")),
+    Answer("12a.5", "returns the weights alone", edit(STEP, "grad_z.T @ x, loss", "grad_z.T @ x")),
+    Answer("12a.5", "a transpose too few", edit(STEP, "grad_z.T @ x", "(x.T @ grad_z)")),
 
     # 12a.6 spans behind sentinels
     Answer("12a.6", "a right answer: slices between sorted spans", SPANS, right=True),
@@ -606,6 +683,43 @@ def hide_spans(ids, spans, sentinels):
     return source, target + [sentinels[len(spans)]]
 """),
     Answer("12a.6", "prints source and target and returns nothing", edit(SPANS, "return source, target", "print(source, target)")),
+    Answer("12a.6", "a right answer: hops from span to span", """
+def hide_spans(ids, spans, sentinels):
+    if len(sentinels) < len(spans) + 1:
+        raise ValueError(f"{len(spans) + 1} sentinels needed")
+    length_at, source, target, k, i = dict(map(tuple, spans)), [], [], 0, 0
+    while i < len(ids):
+        if i in length_at:
+            source.append(sentinels[k])
+            target.extend([sentinels[k], *ids[i:i + length_at[i]]])
+            i, k = i + length_at[i], k + 1
+        else:
+            source.append(ids[i])
+            i += 1
+    return [source, target + [sentinels[k]]]
+""", right=True),
+    Answer("12a.6", "cuts from the back and numbers from the back", """
+def hide_spans(ids, spans, sentinels):
+    if len(sentinels) < len(spans) + 1:
+        raise ValueError(f"{len(spans) + 1} sentinels are needed")
+    source, target = list(ids), []
+    for k, (start, length) in enumerate(sorted(spans, reverse=True)):
+        target = [sentinels[k]] + ids[start:start + length] + target
+        source[start:start + length] = [sentinels[k]]
+    return source, target + [sentinels[len(spans)]]
+""", says=("last gap has the first sentinel",)),
+    Answer("12a.6", "copies the text from its beginning before each span", edit(SPANS, "ids[end:start]", "ids[:start]"),
+           says=("from its very beginning",)),
+    Answer("12a.6", "no closing sentinel if nothing is hidden",
+           edit(SPANS, "    target.append(", "    if spans:\n        target.append(")),
+    Answer("12a.6", "sorts the caller's list of spans",
+           edit(SPANS, "    source, target, end", "    spans.sort()\n    source, target, end")),
+    Answer("12a.6", "no test: stops by an IndexError", edit(SPANS, """    if len(sentinels) < len(spans) + 1:
+        raise ValueError(f"{len(spans) + 1} sentinels are needed")
+""", "")),
+    Answer("12a.6", "source and target exchanged", edit(SPANS, "return source, target", "return target, source")),
+    Answer("12a.6", "one token behind each span is lost",
+           edit(SPANS, "        end = start + length\n", "        end = start + length + 1\n")),
 
     # 12a.7 a mask of blocks
     Answer("12a.7", "a right answer: the small mask, each entry repeated", BLOCKS, right=True),
@@ -716,4 +830,170 @@ def block_mask(n, block, reach, chosen, extra):
     home = torch.arange(n) // block
     return (home[:, None] - home).abs() <= reach
 """),
+    Answer("12a.7", "a right answer: slices of the large mask, no small one", """
+def block_mask(n, block, reach, chosen, extra):
+    if n % block != 0:
+        raise ValueError(f"{n} {block}")
+    mask = torch.full((n, n), False)
+    part = lambda a: slice(a * block, (a + 1) * block)
+    for a in range(n // block):
+        mask[part(a), max(0, a - reach) * block:(a + reach + 1) * block] = True
+    for c in chosen:
+        mask[part(c)] = True
+        mask[:, part(c)] = True
+    for a, b in extra:
+        mask[part(a), part(b)] = True
+    return mask
+""", right=True),
+    Answer("12a.7", "a slice that begins at a negative number", """
+def block_mask(n, block, reach, chosen, extra):
+    if n % block:
+        raise ValueError(f"{n} tokens cannot be cut into blocks of {block}")
+    small = torch.zeros(n // block, n // block, dtype=torch.bool)
+    for a in range(n // block):
+        small[a, a - reach:a + reach + 1] = True
+    small[chosen] = True
+    small[:, chosen] = True
+    for a, b in extra:
+        small[a, b] = True
+    return small.repeat_interleave(block, 0).repeat_interleave(block, 1)
+""", says=("counts from the back",)),
+    Answer("12a.7", "indexes with the list twice, which meets the diagonal alone",
+           edit(BLOCKS, "        small[c, :] = True\n        small[:, c] = True\n", "        small[chosen, chosen] = True\n")),
+    Answer("12a.7", "reads the reach as a number of tokens", edit(BLOCKS, ".abs() <= reach", ".abs() * block <= reach"),
+           says=("count the reach in tokens",)),
+    Answer("12a.7", "the message names one number", edit(BLOCKS, " cannot be cut into blocks of {block}", " cannot be cut")),
+    Answer("12a.7", "takes the caller's pairs away",
+           edit(BLOCKS, "    for a, b in extra:\n", "    while extra:\n        a, b = extra.pop()\n")),
+    Answer("12a.7", "a reach of 1, whatever is asked", edit(BLOCKS, "<= reach", "<= 1")),
+    Answer("12a.7", "as many global blocks from the beginning", edit(BLOCKS, "for c in chosen:", "for c in range(len(chosen)):")),
+    Answer("12a.7", "the block's whole row is opened for an extra pair", edit(BLOCKS, "small[a, b] = True", "small[a] = True")),
+
+    # 12a.8 the block of today
+    Answer("12a.8", "a right answer: scores, mask and softmax by hand", MODERN, right=True),
+    Answer("12a.8", "a right answer: the fused kernel, and the course's window", """
+from course_utils.models.positions import rope
+from course_utils.models.masks import sliding_window_mask
+from course_utils.models.multihead import merge_heads, split_heads
+
+def modern_block(x, weights, num_heads, reach, base):
+    n, d = x.shape[1], x.shape[2]
+    mask = None if reach is None else sliding_window_mask(n, reach + 1, causal=False)
+    def attend(h):
+        q, k, v = [split_heads(t, num_heads) for t in F.linear(h, weights["qkv"]).chunk(3, -1)]
+        y = F.scaled_dot_product_attention(rope(q, base=base, halves=True), rope(k, base=base, halves=True), v, attn_mask=mask)
+        return F.linear(merge_heads(y), weights["out"])
+    def feed(h):
+        a, b = F.linear(h, weights["up"]).chunk(2, -1)
+        return F.linear(F.gelu(a) * b, weights["down"])
+    x = x + attend(F.layer_norm(x, (d,), weights["norm_1"]))
+    return x + feed(F.layer_norm(x, (d,), weights["norm_2"]))
+""", right=True),
+    Answer("12a.8", "a right answer: head by head, and a LayerNorm by hand", """
+from course_utils.models.positions import rope
+
+def modern_block(x, weights, num_heads, reach, base):
+    b, n, d = x.shape
+    w = d // num_heads
+    def norm(t, scale):
+        t = t - t.mean(-1, keepdim=True)
+        return t / (t.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * scale
+    h = norm(x, weights["norm_1"])
+    wq, wk, wv = weights["qkv"].split(d)
+    outs = []
+    for i in range(num_heads):
+        rows = slice(i * w, i * w + w)
+        q, k, v = h @ wq[rows].T, h @ wk[rows].T, h @ wv[rows].T
+        s = rope(q, base=base, halves=True) @ rope(k, base=base, halves=True).mT / w**0.5
+        for a in range(n):
+            for c in range(n):
+                if reach is not None and abs(a - c) > reach:
+                    s[:, a, c] = float("-inf")
+        outs.append(torch.softmax(s, -1) @ v)
+    x = x + torch.cat(outs, -1) @ weights["out"].T
+    h = norm(x, weights["norm_2"])
+    half = len(weights["up"]) // 2
+    return x + F.gelu(h @ weights["up"][:half].T) * (h @ weights["up"][half:].T) @ weights["down"].T
+""", right=True),
+    Answer("12a.8", "a right answer: einsum", """
+from course_utils.models.positions import rope
+
+def modern_block(x, weights, num_heads, reach, base):
+    batch, n, d = x.shape
+    h = torch.nn.functional.layer_norm(x, [d], weights["norm_1"], None)
+    qkv = torch.einsum("bnd,ed->bne", h, weights["qkv"]).view(batch, n, 3, num_heads, -1).permute(2, 0, 3, 1, 4)
+    q, k = (rope(t, torch.arange(n), base, True) for t in qkv[:2])
+    scores = torch.einsum("bhid,bhjd->bhij", q, k) * q.shape[-1] ** -0.5
+    i = torch.arange(n)
+    allowed = torch.ones(n, n, dtype=torch.bool) if reach is None else (i[None] - i[:, None]).abs() < reach + 1
+    p = torch.where(allowed, scores, torch.tensor(-torch.inf)).softmax(-1)
+    y = torch.einsum("bhij,bhjd->bihd", p, qkv[2]).reshape(batch, n, d)
+    x = x + torch.einsum("bnd,ed->bne", y, weights["out"])
+    h = torch.nn.functional.layer_norm(x, [d], weights["norm_2"], None)
+    up = torch.einsum("bnd,ed->bne", h, weights["up"])
+    f = up.shape[-1] // 2
+    return x + torch.einsum("bnf,df->bnd", F.gelu(up[..., :f]) * up[..., f:], weights["down"])
+""", right=True),
+    Answer("12a.8", "positions forgotten",
+           edit(MODERN, "    q, k = rope(q, base=base, halves=True), rope(k, base=base, halves=True)\n", "")),
+    Answer("12a.8", "only the queries are turned", edit(MODERN, ", rope(k, base=base, halves=True)", ", k")),
+    Answer("12a.8", "halves forgotten: columns next to each other are pairs", MODERN.replace(", halves=True", "")),
+    Answer("12a.8", "the base is left out", MODERN.replace("base=base, ", "")),
+    Answer("12a.8", "the window ends one place too early", edit(MODERN, ".abs() > reach", ".abs() >= reach")),
+    Answer("12a.8", "the window lies on the left side only",
+           edit(MODERN, "(i[:, None] - i).abs() > reach", "(i[:, None] - i > reach) | (i > i[:, None])")),
+    Answer("12a.8", "the mask shows what it should hide", edit(MODERN, ".abs() > reach, -torch.inf", ".abs() <= reach, -1e9")),
+    Answer("12a.8", "reach is ignored", edit(MODERN, "if reach is not None:", "if False:")),
+    Answer("12a.8", "a reach of 0 opens the whole text", edit(MODERN, "if reach is not None:", "if reach:")),
+    Answer("12a.8", "a reach of None is not thought of: compares with None", edit(MODERN, "if reach is not None:", "if True:")),
+    Answer("12a.8", "post-norm: the sums are normalised", """
+from course_utils.models.positions import rope
+
+def modern_block(x, weights, num_heads, reach, base):
+    batch, n, d = x.shape
+    q, k, v = (x @ weights["qkv"].T).split(d, dim=-1)
+    q, k, v = (t.reshape(batch, n, num_heads, d // num_heads).transpose(1, 2) for t in (q, k, v))
+    q, k = rope(q, base=base, halves=True), rope(k, base=base, halves=True)
+    scores = q @ k.transpose(-2, -1) / math.sqrt(d // num_heads)
+    if reach is not None:
+        i = torch.arange(n)
+        scores = scores.masked_fill((i[:, None] - i).abs() > reach, -torch.inf)
+    out = (scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, n, d)
+    x = F.layer_norm(x + out @ weights["out"].T, (d,), weights["norm_1"])
+    gate, value = (x @ weights["up"].T).chunk(2, dim=-1)
+    return F.layer_norm(x + (F.gelu(gate) * value) @ weights["down"].T, (d,), weights["norm_2"])
+"""),
+    Answer("12a.8", "the residual carries the normed copy", edit(MODERN, "x = x + out @", "x = h + out @")),
+    Answer("12a.8", "the second residual is missing", edit(MODERN, "return x + (F.gelu", "return (F.gelu")),
+    Answer("12a.8", "both branches read the first norm", edit(MODERN, 'h = F.layer_norm(x, (d,), weights["norm_2"])\n', "pass\n")),
+    Answer("12a.8", "gate and value exchanged", edit(MODERN, "gate, value =", "value, gate =")),
+    Answer("12a.8", "SwiGLU instead of GeGLU", edit(MODERN, "F.gelu(gate)", "F.silu(gate)")),
+    Answer("12a.8", "divided by the root of d, not of the head's width", edit(MODERN, "math.sqrt(d // num_heads)", "math.sqrt(d)")),
+    Answer("12a.8", "reshaped straight to heads", edit(MODERN, "t.reshape(batch, n, num_heads, d // num_heads).transpose(1, 2)",
+                                                      "t.reshape(batch, num_heads, n, d // num_heads)")),
+    Answer("12a.8", "the matrix behind attention is forgotten", edit(MODERN, 'out @ weights["out"].T', "out")),
+    Answer("12a.8", "weights are not transposed: works only for square ones",
+           edit(MODERN, 'out @ weights["out"].T', 'out @ weights["out"]')),
+    Answer("12a.8", "a right answer: places counted from one, which turns queries and keys alike",
+           MODERN.replace("halves=True", "positions=torch.arange(1, n + 1), halves=True"), right=True),
+    Answer("12a.8", "turned before the heads' axis moves: heads are taken for tokens", edit(edit(
+        MODERN, ".transpose(1, 2) for t in (q, k, v))", " for t in (q, k, v))"), "    scores = q @ k",
+        "    q, k, v = (t.transpose(1, 2) for t in (q, k, v))\n    scores = q @ k"), says=("the last but one",)),
+    Answer("12a.8", "queries, keys and values of a head taken from neighbouring rows", edit(edit(
+        MODERN, '    q, k, v = (h @ weights["qkv"].T).split(d, dim=-1)\n', ""),
+        "q, k, v = (t.reshape(batch, n, num_heads, d // num_heads).transpose(1, 2) for t in (q, k, v))",
+        'q, k, v = (h @ weights["qkv"].T).view(batch, n, num_heads, 3, -1).permute(3, 0, 2, 1, 4)'), says=("all queries come first",)),
+    Answer("12a.8", "values before keys", edit(MODERN, "q, k, v = (h @", "q, v, k = (h @"), says=("keys and values are exchanged",)),
+    Answer("12a.8", "keys before queries", edit(MODERN, "q, k, v = (h @", "k, q, v = (h @"), says=("queries and keys are exchanged",)),
+    Answer("12a.8", "heads joined before they are brought back",
+           edit(MODERN, "@ v).transpose(1, 2).reshape", "@ v).reshape"), says=("axis is still in front",)),
+    Answer("12a.8", "the mask comes after the softmax", edit(edit(edit(
+        MODERN, "    if reach is not None:\n", "    scores = scores.softmax(-1)\n    if reach is not None:\n"),
+        "> reach, -torch.inf)", "> reach, 0.0)"), "(scores.softmax(-1) @ v)", "(scores @ v)"), says=("mask after the softmax",)),
+    Answer("12a.8", "the second way around carries the normed copy", edit(MODERN, "return x + (F.gelu", "return h + (F.gelu"),
+           says=("It should carry the sum itself",)),
+    Answer("12a.8", "the first norm's weights in both", edit(MODERN, 'weights["norm_2"]', 'weights["norm_1"]')),
+    Answer("12a.8", "GELU by the hyperbolic tangent", edit(MODERN, "F.gelu(gate)", 'F.gelu(gate, approximate="tanh")')),
+    Answer("12a.8", "divided by the width, not by its root", edit(MODERN, "math.sqrt(d // num_heads)", "(d // num_heads)")),
+    Answer("12a.8", "hidden scores are set to 0", edit(MODERN, "> reach, -torch.inf)", "> reach, 0.0)")),
 )

@@ -19,14 +19,14 @@ def distil(student, teacher, labels, temperature, share):
     return share * temperature**2 * soft + (1 - share) * F.cross_entropy(student, labels)
 '''
 
-PAIR = '''
-def translation_pair(first, second, languages, bound):
-    if not len(first) or not len(second):
-        raise ValueError(f"a pair needs two sentences, these have {{len(first)}} and {{len(second)}} tokens")
-    parts = [F.pad(sentence, (1, 1), value=bound) for sentence in (first, second)]
-    positions = [torch.arange(len(part)) for part in parts]
-    marks = [{mark} for part, language in zip(parts, languages)]
-    return torch.cat(parts), torch.cat(positions), torch.cat(marks)
+STEP = '''
+def distillation_step(weight, x, teacher, temperature, rate):
+    if temperature <= 0:
+        raise ValueError(f"temperature={{temperature}} must be positive")
+    log_p, log_q = (teacher / temperature).log_softmax(-1), (x @ weight.T / temperature).log_softmax(-1)
+    loss = temperature**2 * (log_p.exp() * (log_p - log_q)).sum(-1).mean()
+    slope = {slope}
+    return weight - rate * slope.T @ x / len(x), loss
 '''
 
 SPANS = '''
@@ -51,20 +51,6 @@ def block_mask(n, block, reach, chosen, extra):
     for a, b in extra:
         small[a, b] = True
     return small.repeat_interleave(block, 0).repeat_interleave(block, 1)
-'''
-
-NUMBERS = '''
-prediction = {
-    "ALBERT base: weights in its factorised token table, 30,000 × 128 and 128 × 768": 3_938_304,
-    "multiplications in the blocks of ALBERT base, as a percentage of BERT base's": 100,
-    "a shared weight, used at three depths, gets 2, −1 and 8 there: its gradient": 9,
-    "right answers in SOP, half of the pairs swapped, in percent, by a judge who sees only which words occur": 0.5,
-    "100 tokens, 15 chosen, the generator guesses 4 right: labelled “replaced”": 11,
-    "of these 100, tokens with a loss of their own in ELECTRA": 100,
-    "of these 100, tokens with a loss of their own in BERT": 15,
-    "DistilBERT as a percentage of BERT base, in parameters": 60.6,
-    "different scores a DeBERTa query gives to 9 equal words beyond its largest distance, all on its left": 1,
-}
 '''
 
 LISTED = (
@@ -94,8 +80,10 @@ def disentangled(query, key, far_query, far_key, largest):
     scores = q @ k.T + (q @ far_key.T).gather(-1, row) + (k @ far_query.T).gather(-1, row).T
     return (scores / math.sqrt(3 * d)).expand(batch, n, n)
 ''', says=("First text for all",)),
-    Listed("12a.4", "half of the pairs as a share", NUMBERS, never=("still has a coin",)),
-    Listed("12a.5", "languages as floats", PAIR.format(mark="torch.ones(len(part)) * language")),
+    Listed("12a.5", "the factor on the gradient, not divided by the temperature once", STEP.format(
+        slope="temperature**2 * (log_q.exp() - log_p.exp())"), says=("Division of the logits not differentiated",)),
+    Listed("12a.5", "the gradient of the divergence without the factor", STEP.format(
+        slope="(log_q.exp() - log_p.exp()) / temperature"), says=("Step without the factor",)),
     Listed("12a.6", "everything in the first list", SPANS.format(end="return source + target, []")),
     Listed("12a.6", "the first sentinel in the wrong list", SPANS.format(end="return source + target[:1], target[1:]")),
     Listed("12a.6", "the hidden piece found by its ids", '''

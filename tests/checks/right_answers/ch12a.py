@@ -5,6 +5,11 @@ import math
 import torch
 from torch.nn import functional as F
 
+from course_utils.exercises.ch12a.predict import NAMES
+from course_utils.models.masks import sliding_window_mask
+from course_utils.models.multihead import merge_heads, split_heads
+from course_utils.models.positions import rope
+
 
 def replaced_where(logits, original, spoiled, chosen, mask):
     replaced = spoiled[mask] != original[mask]
@@ -57,16 +62,53 @@ def disentangled_gather(query, key, far_query, far_key, largest):
     return (torch.einsum("bid,bjd->bij", query, key) + c2p + p2c) * (3 * d) ** -0.5
 
 
-NUMBERS = {
-    "ALBERT base: weights in its factorised token table, 30,000 × 128 and 128 × 768": 128 * (30_000 + 768),
-    "multiplications in the blocks of ALBERT base, as a percentage of BERT base's": 100,
-    "a shared weight, used at three depths, gets 2, −1 and 8 there: its gradient": 2 - 1 + 8,
-    "right answers in SOP, half of the pairs swapped, in percent, by a judge who sees only which words occur": 50,
-    "100 tokens, 15 chosen, the generator guesses 4 right: labelled “replaced”": 15 - 4,
-    "of these 100, tokens with a loss of their own in ELECTRA": 100,
-    "of these 100, tokens with a loss of their own in BERT": 15,
-    "DistilBERT as a percentage of BERT base, in parameters": 61,
-    "different scores a DeBERTa query gives to 9 equal words beyond its largest distance, all on its left": 1}
+def stepped_by_autograd(weight, x, teacher, temperature, rate):
+    if temperature <= 0:
+        raise ValueError(f"temperature {temperature}")
+    with torch.enable_grad():
+        w = weight.detach().clone().requires_grad_()
+        loss = temperature**2 * F.kl_div((x @ w.T / temperature).log_softmax(-1), (teacher / temperature).log_softmax(-1),
+                                         reduction="batchmean", log_target=True)
+        (slope,) = torch.autograd.grad(loss, w)
+    return weight - rate * slope, loss.detach()
+
+
+def stepped_by_hand(weight, x, teacher, temperature, rate):
+    if not temperature > 0:
+        raise ValueError(f"T = {temperature}")
+    z, t = torch.einsum("nd,vd->nv", x, weight).double() / temperature, teacher.double() / temperature
+    log_q, log_p = z - z.logsumexp(-1, keepdim=True), t - t.logsumexp(-1, keepdim=True)
+    step = torch.einsum("nv,nd->vd", (log_q.exp() - log_p.exp()).float(), x) * temperature / len(x)
+    return weight - rate * step, (temperature**2 * (log_p.exp() * (log_p - log_q)).sum() / len(x)).float()
+
+
+def modern_fused(x, weights, num_heads, reach, base):
+    n, d = x.shape[1:]
+    mask = None if reach is None else sliding_window_mask(n, reach + 1, causal=False)
+    q, k, v = (split_heads(t, num_heads) for t in F.linear(F.layer_norm(x, (d,), weights["norm_1"]), weights["qkv"]).chunk(3, -1))
+    q, k = rope(q, base=base, halves=True), rope(k, base=base, halves=True)
+    x = x + F.linear(merge_heads(F.scaled_dot_product_attention(q, k, v, attn_mask=mask)), weights["out"])
+    gate, value = F.linear(F.layer_norm(x, (d,), weights["norm_2"]), weights["up"]).chunk(2, -1)
+    return x + F.linear(F.gelu(gate) * value, weights["down"])
+
+
+def modern_by_heads(x, weights, num_heads, reach, base):
+    n, d = x.shape[1:]
+    width, place = d // num_heads, torch.arange(n)
+    hidden = torch.zeros(n, n) if reach is None else torch.where((place[:, None] - place).abs() > reach, -1e9, 0.0)
+    read, outputs = F.layer_norm(x, (d,), weights["norm_1"]), []
+    for rows in torch.arange(d).split(width):
+        q, k, v = (read @ weights["qkv"][rows + part * d].T for part in range(3))
+        scores = rope(q, base=base, halves=True) @ rope(k, base=base, halves=True).mT * width**-0.5 + hidden
+        outputs.append(scores.softmax(-1) @ v)
+    x = x + torch.cat(outputs, -1) @ weights["out"].T
+    gate, value = (F.layer_norm(x, (d,), weights["norm_2"]) @ weights["up"].T).chunk(2, -1)
+    return x + (F.gelu(gate) * value) @ weights["down"].T
+
+
+GUESSED = dict(zip(NAMES, "less same more less same less less less same".split(), strict=True))
 
 ANSWERS = {"12a.1": [replaced_where, replaced_softplus], "12a.2": [distil_kl, distil_by_token],
-           "12a.3": [disentangled_loops, disentangled_gather], "12a.4": [NUMBERS, {name: float(value) for name, value in NUMBERS.items()}]}
+           "12a.3": [disentangled_loops, disentangled_gather],
+           "12a.4": [GUESSED, {name: word.upper() for name, word in GUESSED.items()}],
+           "12a.5": [stepped_by_autograd, stepped_by_hand], "12a.8": [modern_fused, modern_by_heads]}

@@ -1,0 +1,49 @@
+"""Chapter 12a's second judge: after which letters did the deleted spaces stand? Fine-tuned on 200 windows, scored by F1.
+
+Stored results: ``python benchmarks/family_encoders.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .ch10_finetuning import finetune
+from .ch12a_relatives import Letters, N
+
+
+class Spaces(NamedTuple):
+    """Windows without spaces, ``(windows, 16)``, and for each letter 1 where a space stood behind it, else 0."""
+
+    ids: Tensor
+    labels: Tensor
+
+
+def spaces(text: Letters, windows: Tensor) -> Spaces:
+    """The task's texts, made from windows that follow each other."""
+    stream = windows.flatten()
+    gap = stream == text.alphabet.index(" ")
+    behind = torch.cat([gap[1:], gap[:1]]).long()
+    ids, labels = stream[~gap], behind[~gap]
+    return Spaces(*(part[: len(part) // N * N].view(-1, N) for part in (ids, labels)))
+
+
+def space_score(text: Letters, features: Callable[[Tensor], Tensor], trained: nn.Module, width: int = 64, count: int = 200, seed: int = 0,
+                epochs: int = 20, lr: float = 2e-3) -> float:
+    """F1 of the spaces found in held-out text after fine-tuning ``trained``, and a linear layer on ``features(ids)``, on ``count`` windows.
+
+    ``features`` gives ``(batch, 16, width)``; with frozen features ``trained`` holds nothing but, say, a mix of layers.
+    """
+    known, asked = spaces(text, text.train), spaces(text, text.held_out)
+    rows = torch.randperm(len(known.ids), generator=torch.Generator().manual_seed(seed))[:count]
+    torch.manual_seed(seed)
+    output = nn.Linear(width, 2)
+    finetune(nn.ModuleList([trained, output]), lambda some: F.cross_entropy(
+        output(features(known.ids[rows[some]])).flatten(0, 1), known.labels[rows[some]].flatten()), count, epochs, lr, seed=seed)
+    with torch.no_grad():
+        guess = output(features(asked.ids)).argmax(-1)
+    return 2 * int(((guess == 1) & (asked.labels == 1)).sum()) / (int((guess == 1).sum()) + int((asked.labels == 1).sum()))
