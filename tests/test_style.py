@@ -34,10 +34,11 @@ def test_the_package_stays_small():
     """What a chapter imports, without the exercises, which are data: 10,491 lines at the end of the clean-up; six hundred more name
     mistakes since then, four hundred draw what stood as drawing code in the chapters, two hundred are the words and drawings of
     chapter 00b, thirty end the search for a reason in time, and seven hundred are the town gazette of chapters 09 and 10, with what is
-    trained on it, and two hundred more its pairs and the gaps that stay where they are."""
+    trained on it, two hundred more its pairs and the gaps that stay where they are, and
+    fifty more the sums of chapter 11b, whose texts to prefer are gone."""
     files = [path for path in (ROOT / "course_utils").rglob("*.py") if "exercises" not in path.parts]
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in files}
-    assert sum(lines.values()) <= 12_700
+    assert sum(lines.values()) <= 12_750
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "course_utils").rglob("*.py")), ids=lambda p: p.name)

@@ -1,4 +1,4 @@
-"""Exercise 11b.7: the router of a mixture of experts, handed out with three faults. The oracle sorts each token's experts as a list."""
+"""Exercise 11b.7: the router of a mixture of experts, handed out with faults. The oracle sorts each token's experts as a list."""
 
 from __future__ import annotations
 
@@ -108,6 +108,8 @@ def _fixed() -> list[Case]:
     logits = torch.tensor([[2.0, -1.0, 0.5], [0.2, 1.4, -0.3], [1.1, 0.1, 0.6], [-0.6, 0.4, 1.7]])
     return [Case("a router with zero weights: all logits equal, 2 of 8", {"logits": torch.zeros(3, 8), "active": 2}, part="two or more",
                  shape="(tokens, experts)"),
+            Case("two experts equally probable, 1 of 4", {"logits": torch.tensor([[1.5, 1.5, 0.0, -1.0]]), "active": 1}, part="one expert",
+                 shape="(tokens, experts)"),
             Case("a single token", {"logits": logits[:1], "active": 2}, part="two or more", shape="(tokens, experts)",
                  gradients=("logits",)),
             Case("-1 of 3 experts", {"logits": logits, "active": -1}, part="refusal", rejects=ValueError, mentions=("-1", "3")),
@@ -117,11 +119,11 @@ def _fixed() -> list[Case]:
 
 
 def _sorted_ties(result: Tensor) -> Tensor:
-    """Rows of the case whose logits are all equal are sorted: any two experts are right there."""
-    return result.sort(1).values if result.shape == (3, 8) else result
+    """Rows of the cases with equal logits are sorted: any of the equal experts are right there."""
+    return result.sort(1).values if result.shape in ((3, 8), (1, 4)) else result
 
 
-STUB = {"axis": 0, "normal": "none", "balance": "share twice"}
+STUB = {"pick": "ties too", "normal": "zeros", "balance": "per token"}
 
 ROUTER = Exercise(
     id="11b.7", title="Find the bugs: the router", name="route", kind="function", stars=3, minutes=18,
@@ -132,16 +134,18 @@ ROUTER = Exercise(
         Twin("probabilities added up", partial(_route, balance="summed"),
              "You add up each expert's probabilities over the tokens, so the balance grows with the batch. Their mean is wanted."),
         Twin("still the handed-out bugs", partial(_careful, **STUB),
-             "Sum the weights of one token, and the probabilities of one token. Then ask which part of the loss an optimiser could lower.",
+             "Try a router whose logits are all 0, and one whose logits are far apart. Print the weights, the shares, and their sums.",
              untouched=True),
-        Twin("only the axis mended", partial(_route, normal="none", balance="share twice"),
-             "Each token now has a distribution over the experts. The chosen weights still do not sum to 1, and the loss has no gradient."),
-        Twin("only the weights mended", partial(_route, axis=0, balance="share twice"),
-             "The weights of a token sum to 1 now. Between whom do the probabilities choose? Where could the loss get a gradient?"),
-        Twin("only the loss mended", partial(_route, axis=0, normal="none"),
-             "The loss has a gradient now. The softmax still lets tokens compete for an expert, and the weights do not sum to 1."),
+        Twin("only the choice mended", partial(_route, normal="zeros", balance="per token"),
+             "Each token now chooses as many as it should. Look at the weights of those not chosen, and at the sum of the shares."),
+        Twin("only the weights mended", partial(_route, pick="ties too", balance="per token"),
+             "The weights are right where no two experts are equal. Try equal logits, and add up the shares."),
+        Twin("only the shares mended", partial(_route, pick="ties too", normal="zeros"),
+             "The shares are right. Look at the weights of experts that were not chosen, and try equal logits."),
         Twin("softmax over the tokens", partial(_route, axis=0),
              "The experts compete for a token, not the tokens for an expert: which axis should sum to 1?"),
+        Twin("softmax over the tokens, weights as they are", partial(_route, axis=0, normal="none"),
+             "Tokens compete for an expert in yours, and a token's weights do not sum to 1."),
         Twin("weights not normalised", partial(_route, normal="none"),
              "Of the probability only what fell on the chosen experts is left. Share it out so that each token's weights sum to 1."),
         Twin("balance without a gradient", partial(_route, balance="share twice"),
