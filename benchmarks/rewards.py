@@ -3,7 +3,8 @@
     python benchmarks/rewards.py [--seeds 0 1 2] [--only policy experts parity]
 
 "policy": fifty steps of policy gradient on sums, with both checkers, with and without the cost for distance; and without a baseline,
-for the gold reward as it is and with 2 added to every reward. "experts": sixteen experts, 250 steps, with and without the balance loss.
+for the gold reward as it is and with 2 added to every reward. "experts": sixteen experts, 250 steps, with and without the balance loss, and
+without it at the router's ordinary rate.
 "parity": ten bits, 400 steps, with steps, without, with dots, and with the steps in a random order. About six minutes on one thread.
 Writes results/rewards.json; a part that is not run keeps what is there.
 """
@@ -48,10 +49,10 @@ def policies(space, seeds):
 
 def experts(space, seeds):
     found = {}
-    for name, weight in (("with balance loss", 0.01), ("without", 0.0)):
+    for name, weight, times in (("with balance loss", 0.01, 10), ("without", 0.0, 10), ("without, ordinary rate", 0.0, 1)):
         runs = []
         for seed in seeds:
-            model = space["train_experts"](weight, seed)
+            model = space["train_experts"](weight, seed, times)
             with torch.no_grad():
                 loss = model.loss(space["tokens"]).item()
             shares = [mixture.share.sort(descending=True).values.tolist() for mixture in model.mixtures()]

@@ -4,7 +4,7 @@ from .control import Control
 
 CONTROLS = [
     Control("A fit whose loss is summed finds the law again.",
-            "the loss averaged", 'assert abs(fits["sum", seed]["beta"] - REFIT["beta"]) < 0.03',
+            "the loss averaged", 'assert abs(fits["sum", seed]["alpha"] - REFIT["alpha"]) < 0.03',
             'ways = {"sum": (False, 1e-5)', 'ways = {"sum": (True, 1e-5)'),
     Control("DPO finds the best policy of the formula.",
             "no reference for five answers", "assert (with_it - best).abs().max() < 0.04",

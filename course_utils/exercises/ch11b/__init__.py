@@ -9,5 +9,6 @@ from .law import LAW
 from .power_law import POWER_LAW
 from .preference import PREFERRING
 from .router import ROUTER
+from .step import STEP
 
-EXERCISES = (POWER_LAW, LAW, FEW_SHOT, ANSWER, PREFERRING, GROUP, BLOCK, ROUTER, DUPLICATES)  # as the chapter has them
+EXERCISES = (POWER_LAW, LAW, FEW_SHOT, ANSWER, PREFERRING, GROUP, BLOCK, ROUTER, STEP, DUPLICATES)  # as the chapter has them

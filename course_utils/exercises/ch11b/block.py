@@ -168,7 +168,8 @@ BLOCK = Exercise(
         Twin("attention replaces the stream", partial(_block, way="no residual"), "What attention says is added to the stream."),
         Twin("stream replaced by its norm", partial(_block, way="from the norm"),
              "You add to the normed copy. The stream itself goes on without a norm."),
-        Twin("gated layer replaces the stream", partial(_block, way="no second residual"), "What the gated layer says is added to the stream as well."),
+        Twin("gated layer replaces the stream", partial(_block, way="no second residual"),
+             "What the gated layer says is added to the stream as well."),
         Twin("second residual from the norm", partial(_block, way="second from the norm"),
              "At the end you add to the normed copy. The stream itself goes on."),
         Twin("both branches read the same", partial(_block, way="parallel"),
@@ -178,7 +179,7 @@ BLOCK = Exercise(
         Twin("gate and value exchanged", partial(_block, network="swapped"), "SiLU belongs to the gate; the other matrix stays linear."),
         Twin("sigmoid gate", partial(_block, network="sigmoid"), "SiLU is the value times its sigmoid; you use the sigmoid alone."),
         Twin("gate left out", partial(_block, network="no gate"), "The gate's matrix is not used in yours."),
-        Twin("gate added", partial(_block, network="added"), "A gate multiplies. Yours is added."),
+        Twin("gate added", partial(_block, network="added"), "A gate multiplies the other branch. Yours is added to it."),
         Twin("gate without SiLU", partial(_block, network="linear"), "The gate is linear in yours. It goes through SiLU."),
     ),
 )

@@ -44,6 +44,24 @@ def group_loss(log_probs, rewards):
     return -(advantages * log_probs).mean(), advantages
 """
 
+STEP = """
+def preference_step(scores, known, chosen, rejected, beta, rate):
+    gain = scores.log_softmax(0) - known
+    margins = beta * (gain[chosen] - gain[rejected])
+    force = beta * torch.sigmoid(-margins) / len(chosen)
+    change = torch.zeros_like(scores).index_add(0, chosen, force).index_add(0, rejected, -force)
+    return scores + rate * change
+"""
+
+BY_AUTOGRAD = """
+def preference_step(scores, known, chosen, rejected, beta, rate):
+    table = scores.clone().requires_grad_(True)
+    gain = table.log_softmax(0) - known
+    loss = -F.logsigmoid(beta * (gain[chosen] - gain[rejected])).mean()
+    loss.backward()
+    return (table - rate * table.grad).detach()
+"""
+
 BLOCK = """
 from course_utils.models.attention import attention
 from course_utils.models.positions import rope
@@ -755,4 +773,49 @@ def decoder_block(x, weights, num_heads, num_kv_heads):
     Answer("11b.9", "a matrix transposed", edit(BLOCK, 'out @ weights["w_o"]', 'out @ weights["w_o"].T')),
     Answer("11b.9", "both branches side by side", edit(BLOCK, 'h = norm(x, weights["norm_2"])',
                                                       'h = norm(x - out @ weights["w_o"], weights["norm_2"])')),
+
+    # 11b.10 A step of DPO
+    Answer("11b.10", "a right answer: forces by hand", STEP, right=True),
+    Answer("11b.10", "a right answer: autograd", BY_AUTOGRAD, right=True),
+    Answer("11b.10", "a right answer: a loop over the pairs", """
+def preference_step(scores, known, chosen, rejected, beta, rate):
+    new = scores.clone()
+    for c, r in zip(chosen.tolist(), rejected.tolist()):
+        margin = beta * ((scores[c] - known[c]) - (scores[r] - known[r]))
+        pull = rate * beta * torch.sigmoid(-margin) / len(chosen)
+        new[c] += pull
+        new[r] -= pull
+    return new
+""", right=True),
+    Answer("11b.10", "a right answer: an optimiser", """
+def preference_step(scores, known, chosen, rejected, beta, rate):
+    table = torch.nn.Parameter(scores.clone())
+    optimizer = torch.optim.SGD([table], lr=rate)
+    gain = F.log_softmax(table, dim=0) - known
+    F.softplus(-beta * (gain[chosen] - gain[rejected])).mean().backward()
+    optimizer.step()
+    return table.detach()
+""", right=True),
+    Answer("11b.10", "the reference is left out", edit(STEP, " - known", "")),
+    Answer("11b.10", "the reference is added", edit(STEP, " - known", " + known")),
+    Answer("11b.10", "beta only before the sigmoid", edit(STEP, "margins = beta * (gain[chosen] - gain[rejected])",
+                                                         "margins = gain[chosen] - gain[rejected]")),
+    Answer("11b.10", "beta only in the margin", edit(STEP, "force = beta * torch", "force = torch")),
+    Answer("11b.10", "settled pairs pull hardest", edit(STEP, "torch.sigmoid(-margins)", "torch.sigmoid(margins)")),
+    Answer("11b.10", "the sum over the pairs", edit(STEP, " / len(chosen)", "")),
+    Answer("11b.10", "indexing instead of index_add", edit(
+        STEP, "change = torch.zeros_like(scores).index_add(0, chosen, force).index_add(0, rejected, -force)",
+        "change = torch.zeros_like(scores)\n    change[chosen] += force\n    change[rejected] -= force")),
+    Answer("11b.10", "the rejected answers stay", edit(STEP, ".index_add(0, rejected, -force)", "")),
+    Answer("11b.10", "the rejected answers rise as well", edit(STEP, "rejected, -force", "rejected, force")),
+    Answer("11b.10", "up the loss", edit(BY_AUTOGRAD, "table - rate", "table + rate")),
+    Answer("11b.10", "the gradient alone", edit(BY_AUTOGRAD, "(table - rate * table.grad).detach()", "table.grad")),
+    Answer("11b.10", "the rate is forgotten", edit(STEP, "scores + rate * change", "scores + change")),
+    Answer("11b.10", "the new probabilities", edit(STEP, "return scores + rate * change", "return (scores + rate * change).softmax(0)")),
+    Answer("11b.10", "in place", edit(STEP, "return scores + rate * change", "scores += rate * change\n    return scores")),
+    Answer("11b.10", "no sigmoid", edit(STEP, "torch.sigmoid(-margins)", "(-margins)")),
+    Answer("11b.10", "the derivative of the sigmoid, not of its logarithm", edit(
+        STEP, "torch.sigmoid(-margins)", "torch.sigmoid(-margins) * torch.sigmoid(margins)")),
+    Answer("11b.10", "the margins averaged first", edit(BY_AUTOGRAD, "F.logsigmoid(beta * (gain[chosen] - gain[rejected])).mean()",
+                                                      "F.logsigmoid((beta * (gain[chosen] - gain[rejected])).mean())")),
 )

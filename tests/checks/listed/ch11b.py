@@ -185,4 +185,13 @@ def few_shot(examples, between, behind, last_only=False, row=[], counted=[]):
     Listed("11b.8", "a z-score over the batch", GROUP.format(
         advantages="advantages = (rewards - rewards.mean()) / (rewards.std(correction=0) + 1e-8)"), says=("whole batch",)),
     Listed("11b.9", "a new block of the course, whose weights are others", BLOCK),
+    Listed("11b.10", "plain indexing where answers come again", '''
+def preference_step(scores, known, chosen, rejected, beta, rate):
+    gain = scores.log_softmax(0) - known
+    force = rate * beta * torch.sigmoid(-beta * (gain[chosen] - gain[rejected])) / len(chosen)
+    new = scores.clone()
+    new[chosen] += force
+    new[rejected] -= force
+    return new
+''', says=("index_add adds all",)),
 )

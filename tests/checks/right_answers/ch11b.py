@@ -166,5 +166,20 @@ def block_heads(x, weights, num_heads, num_kv_heads):
     return x + (gate * torch.sigmoid(gate) * (h @ weights["w_up"])) @ weights["w_down"]
 
 
+def step_matrix(scores, known, chosen, rejected, beta, rate):
+    """Pairs as rows of +1 and -1."""
+    pairs = torch.nn.functional.one_hot(chosen, len(scores)) - torch.nn.functional.one_hot(rejected, len(scores))
+    pairs = pairs.to(scores.dtype)
+    return scores + rate * beta / len(chosen) * pairs.T @ torch.sigmoid(-beta * pairs @ (scores - known))
+
+
+def step_grad(scores, known, chosen, rejected, beta, rate):
+    start = scores.detach().clone().requires_grad_()
+    gain = torch.log_softmax(start, 0) - known
+    loss = torch.nn.functional.softplus(-beta * (gain[chosen] - gain[rejected])).mean()
+    return scores - rate * torch.autograd.grad(loss, start)[0]
+
+
 ANSWERS = {"11b.1": [power_polynomial, power_lists], "11b.2": [law_by_hand, law_points], "11b.3": [distinct_strings, distinct_recursive],
-           "11b.7": [route_masked, route_loop], "11b.8": [group_moments, group_small], "11b.9": [block_parts, block_heads]}
+           "11b.7": [route_masked, route_loop], "11b.8": [group_moments, group_small], "11b.9": [block_parts, block_heads],
+           "11b.10": [step_matrix, step_grad]}
