@@ -37,6 +37,9 @@ def pytest_collection_modifyitems(items):
         return last, -seconds.get(file, 60.0), place[file]
 
     items.sort(key=order)  # a stable sort: the cells of a notebook keep their order
+    for item in items:
+        if hasattr(item, "output_timeout"):
+            item.output_timeout = 60  # nbval waits 5 s for the last message of a cell; where other work fills the cores, it is late
 
 
 @pytest.hookimpl(optionalhook=True)  # a hand-out has no pytest-xdist

@@ -68,7 +68,7 @@ CONTROLS = [
             '"now", *perfect[11:]]', '"now", *perfect[12:]]'),
     Control("BLEU depends on word order.",
             "runs of one word only", 'assert abs(points["identical"][1] - 100) < 1e-6 and points["shuffled"][1] == 0',
-            "for order in (1, 4)]", "for order in (1, 1)]"),
+            "for n in (1, 4)] for k, c", "for n in (1, 1)] for k, c"),
     Control("With forty sentences the searches cannot be told apart.",
             "a system that is far better", "assert down < 0 < up",
             '"beam 4, α = 2": outputs[4, 2.0]}',
