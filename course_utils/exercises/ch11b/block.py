@@ -57,6 +57,8 @@ def _block(x: Tensor, weights: Weights, num_heads: int, num_kv_heads: int, norm:
             return F.layer_norm(t, scale.shape, scale, eps=1e-6)
         if norm == "none":
             return t
+        if norm == "variance":
+            return t * torch.rsqrt(t.var(-1, keepdim=True) + 1e-6) * scale
         if norm == "length":
             return t / t.norm(dim=-1, keepdim=True) * scale
         unit = t * torch.rsqrt(t.square().mean(-1, keepdim=True) + 1e-6)
@@ -68,7 +70,7 @@ def _block(x: Tensor, weights: Weights, num_heads: int, num_kv_heads: int, norm:
         return t.unflatten(-1, (count, -1)).transpose(1, 2)
 
     def turned(t: Tensor, what: str) -> Tensor:
-        if turn == "none" or (turn == "queries only" and what == "k"):
+        if turn == "none" or (turn == "queries only" and what == "k") or (turn == "keys only" and what == "q"):
             return t
         return rope(t, halves=turn != "pairs")
 
@@ -77,11 +79,13 @@ def _block(x: Tensor, weights: Weights, num_heads: int, num_kv_heads: int, norm:
         q, k = split(rope(h @ w["w_q"], halves=True), num_heads), split(rope(h @ w["w_k"], halves=True), num_kv_heads)
     else:
         q, k = turned(split(h @ w["w_q"], num_heads), "q"), turned(split(h @ w["w_k"], num_kv_heads), "k")
-    v = split(h @ w["w_v"], num_kv_heads)
+    v = split(h @ w["w_k" if way == "keys for values" else "w_v"], num_kv_heads)
     if turn == "values too":
         v = rope(v, halves=True)
     group = num_heads // num_kv_heads
-    if heads == "repeat":
+    if heads == "keys in turns":
+        k, v = k.repeat(1, group, 1, 1), v.repeat_interleave(group, 1)
+    elif heads == "repeat":
         k, v = (t.repeat(1, group, 1, 1) for t in (k, v))
     else:
         k, v = (t.repeat_interleave(group, 1) for t in (k, v))
@@ -91,7 +95,8 @@ def _block(x: Tensor, weights: Weights, num_heads: int, num_kv_heads: int, norm:
         q = q * (d / x.shape[-1]) ** 0.5
     said = fused(q, k, v, is_causal=scores != "all")
     said = said.transpose(1, 2).reshape(x.shape) if heads != "not merged" else said.reshape(x.shape)
-    said = said @ (w["w_o"].T if way == "transposed" else w["w_o"])
+    if way != "no output matrix":
+        said = said @ (w["w_o"].T if way == "transposed" else w["w_o"])
     x = said if way == "no residual" else h + said if way == "from the norm" else x + said
     if way == "parallel":
         h = normed(x - said, w["norm_2"])
@@ -104,7 +109,7 @@ def _block(x: Tensor, weights: Weights, num_heads: int, num_kv_heads: int, norm:
     gate, up = h @ w["w_gate"], h @ w["w_up"]
     hidden = {"gelu": lambda: F.gelu(gate) * up, "swapped": lambda: gate * F.silu(up), "sigmoid": lambda: gate.sigmoid() * up,
               "no gate": lambda: F.silu(up), "added": lambda: F.silu(gate) + up, "linear": lambda: gate * up,
-              }.get(network, lambda: F.silu(gate) * up)()
+              "product": lambda: F.silu(gate * up), "relu": lambda: gate.relu() * up}.get(network, lambda: F.silu(gate) * up)()
     out = hidden @ w["w_down"]
     if way == "post":
         return normed(x + out, w["norm_2"])
@@ -139,6 +144,8 @@ BLOCK = Exercise(
     twins=(
         Twin("LayerNorm for RMSNorm", partial(_block, norm="layer"),
              "You subtract the mean. RMSNorm only divides by the root of the mean square."),
+        Twin("variance for mean square", partial(_block, norm="variance"),
+             "A variance is taken about the mean. RMSNorm does not subtract the mean: it divides by the root of the mean square."),
         Twin("norms left out", partial(_block, norm="none"), "Each branch reads a normed copy of the stream; yours reads it bare."),
         Twin("length instead of root mean square", partial(_block, norm="length"),
              "You divide by the length of the vector, the root of a sum. RMSNorm divides by the root of a mean."),
@@ -152,7 +159,16 @@ BLOCK = Exercise(
              "Before the output matrix each token's heads have to stand side by side again: move the head axis back first."),
         Twin("key heads repeated in turns", partial(_block, heads="repeat"),
              "The first query heads share the first key head. Yours takes the key heads in turns."),
-        Twin("not rotated", partial(_block, turn="none"), "Without rotation attention does not know where the tokens stand."),
+        Twin("keys alone repeated in turns", partial(_block, heads="keys in turns"),
+             "You repeat keys and values in two different orders, so that a query head gets the values of another key head."),
+        Twin("not rotated", partial(_block, turn="none"),
+             "Your scores do not depend on where the tokens stand. Queries and keys have to be rotated, and along the tokens: rope counts "
+             "them on the last axis but one, so first move the heads before the tokens."),
+        Twin("queries not rotated", partial(_block, turn="keys only"),
+             "Only the keys are turned, so scores depend on the key's place and not on the distance. Turn the queries as well."),
+        Twin("keys for values", partial(_block, way="keys for values"), "The values have a matrix of their own, w_v."),
+        Twin("output matrix forgotten", partial(_block, way="no output matrix"),
+             "What the heads say goes through w_o before it is added to the stream."),
         Twin("neighbouring columns paired", partial(_block, turn="pairs"),
              "You rotate neighbouring columns. Here column i goes with the one half a head further on, as the docstring says."),
         Twin("keys not rotated", partial(_block, turn="queries only"),
@@ -178,6 +194,9 @@ BLOCK = Exercise(
         Twin("GELU gate", partial(_block, network="gelu"), "The gate goes through SiLU, its value times its sigmoid."),
         Twin("gate and value exchanged", partial(_block, network="swapped"), "SiLU belongs to the gate; the other matrix stays linear."),
         Twin("sigmoid gate", partial(_block, network="sigmoid"), "SiLU is the value times its sigmoid; you use the sigmoid alone."),
+        Twin("ReLU gate", partial(_block, network="relu"), "The gate goes through SiLU, its value times its sigmoid."),
+        Twin("SiLU of the product", partial(_block, network="product"),
+             "You multiply first and apply SiLU then. SiLU belongs to the gate alone; the other matrix stays linear."),
         Twin("gate left out", partial(_block, network="no gate"), "The gate's matrix is not used in yours."),
         Twin("gate added", partial(_block, network="added"), "A gate multiplies the other branch. Yours is added to it."),
         Twin("gate without SiLU", partial(_block, network="linear"), "The gate is linear in yours. It goes through SiLU."),

@@ -37,6 +37,10 @@ def _law(parameters: Tensor, sizes: Tensor, tokens: Tensor, losses: Tensor, delt
     if how == "scale":
         a, b, e = (p.log() for p in (a, b, e))
     first, second, rest = a - alpha * x, b - beta * y, e.expand(len(sizes))
+    if how == "bare sizes":
+        first, second = a - alpha * sizes, b - beta * tokens
+    if how == "exponent outside":
+        first, second = alpha * (a - x), beta * (b - y)
     terms = torch.stack([first, second] if how == "no floor" else [first, second, rest])
     predicted = torch.logsumexp(terms, 0)
     match how:
@@ -44,6 +48,8 @@ def _law(parameters: Tensor, sizes: Tensor, tokens: Tensor, losses: Tensor, delt
             predicted = (e.exp() + a.exp() / sizes**alpha + b.exp() / tokens**beta).log()
         case "sum of logs":
             predicted = terms.sum(0)
+        case "floor outside":
+            predicted = terms[:2].logsumexp(0) + rest
         case "floor bare":
             predicted = (e + first.exp() + second.exp()).log()
         case "base ten":
@@ -147,6 +153,12 @@ LAW = Exercise(
         Twin("parameters taken as they are", partial(_law, how="scale"),
              "The first three parameters are logarithms already: of A, of B and of E."),
         Twin("floor taken as it is", partial(_law, how="floor bare"), "The third parameter is the logarithm of E as well."),
+        Twin("floor added to the logarithm", partial(_law, how="floor outside"),
+             "E belongs to the sum of the three parts. Its logarithm added to the logarithm of the other two multiplies them by E."),
+        Twin("sizes without logarithm", partial(_law, how="bare sizes"),
+             "The logarithm of N to the power of -alpha is -alpha times ln N. You multiply alpha by N itself."),
+        Twin("exponent times the factor too", partial(_law, how="exponent outside"),
+             "Only N has an exponent. Yours raises A to the power of alpha as well."),
         Twin("floor left out", partial(_law, how="no floor"), "The part that no size and no text removes, E, is missing."),
         Twin("exponents exchanged", partial(_law, how="exponents"), "The fourth parameter belongs to the sizes, the fifth to the tokens."),
         Twin("sizes and tokens exchanged", partial(_law, how="axes"), "A and alpha go with the sizes, B and beta with the tokens."),

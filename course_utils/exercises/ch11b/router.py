@@ -33,6 +33,8 @@ def _route(logits: Tensor, active: int, axis: int = 1, normal: str = "chosen", b
     mask = torch.zeros_like(p).scatter(1, place, 1.0)
     if pick == "ties too":
         mask = (p >= p.topk(k, dim=1).values[:, -1:]).to(p.dtype)
+    if pick == "strictly":
+        mask = (p > p.topk(k, dim=1).values[:, -1:]).to(p.dtype)
     if pick == "columns":  # each expert takes its best tokens
         mask = torch.zeros_like(p).scatter(0, p.topk(min(tokens, active), dim=0).indices, 1.0)
     if pick == "all":
@@ -43,6 +45,8 @@ def _route(logits: Tensor, active: int, axis: int = 1, normal: str = "chosen", b
             weights = weights / weights.sum(1, keepdim=True)
         case "again":
             weights = weights.masked_fill(mask == 0, -torch.inf).softmax(1)
+        case "logits":
+            weights = logits * mask / (logits * mask).sum(1, keepdim=True)
         case "zeros":
             weights = (logits * mask).softmax(1)
         case "unmasked again":
@@ -170,6 +174,11 @@ ROUTER = Exercise(
         Twin("ties take more experts", partial(_route, pick="ties too"),
              "You choose everything that is at least as probable as the last of the best. Where experts are equally probable these are too "
              "many: a fresh router finds them all alike."),
+        Twin("the last of the best left out", partial(_route, pick="strictly"),
+             "You choose what is more probable than the last of the best, so that this one is missing, and with one expert nobody is left: "
+             "0/0 is not a number."),
+        Twin("logits shared out", partial(_route, normal="logits"),
+             "Your weights are shares of the logits, which may be negative. Take the probabilities."),
         Twin("the worst experts chosen", partial(_route, pick="smallest"), "You choose the least probable experts of each token."),
         Twin("the first token's choice for all", partial(_route, pick="first token"),
              "Every token chooses for itself. Yours sends all of them where the first one goes."),
@@ -191,7 +200,8 @@ ROUTER = Exercise(
         Twin("sums instead of shares", partial(_route, balance="sums"),
              "Your loss grows with the number of tokens. Both factors are shares: each sums to 1 over the experts."),
         Twin("multiplied by the active experts", partial(_route, balance="active factor"),
-             "The factor is the number of all experts, not of those that a token uses."),
+             "An even load gives active / experts in yours, where it should give 1. Either the factor is not the number of all experts, or "
+             "the shares do not sum to 1."),
         Twin("distance from even probabilities", partial(_route, balance="deviation"),
              "That looks at probabilities alone and would be 0 when even. Here shares of choices and mean probabilities are multiplied."),
     ),

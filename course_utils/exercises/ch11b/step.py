@@ -24,6 +24,8 @@ def _oracle(scores: Tensor, known: Tensor, chosen: Tensor, rejected: Tensor, bet
 
 def _step(scores: Tensor, known: Tensor, chosen: Tensor, rejected: Tensor, beta: float, rate: float, how: str = "right") -> Tensor:
     gain = scores.log_softmax(0) - known
+    if how == "probabilities of the policy":
+        gain = scores.softmax(0) - known
     if how == "no reference":
         gain = scores.log_softmax(0)
     if how == "added":
@@ -55,6 +57,13 @@ def _step(scores: Tensor, known: Tensor, chosen: Tensor, rejected: Tensor, beta:
     if how == "rejected only":
         change = torch.zeros_like(scores).index_add(0, rejected, -force)
     match how:
+        case "adaptive":
+            return scores + rate * change.sign()
+        case "in turn":
+            after = scores
+            for pair in zip(chosen.split(1), rejected.split(1), strict=True):
+                after = _step(after, known, *pair, beta, rate / len(chosen))
+            return after
         case "up the loss":
             return scores - rate * change
         case "gradient":
@@ -95,7 +104,10 @@ def _fixed() -> list[Case]:
         "rate": 1.3}, part="pairs", shape="(answers,)"),
             Case("a pair that is settled by 700 nats", {
                 "scores": torch.tensor([700.0, 0.0, 1.0]), "known": known, "chosen": torch.tensor([0, 2]),
-                "rejected": torch.tensor([1, 1]), "beta": 1.2, "rate": 0.6}, part="pairs", shape="(answers,)")]
+                "rejected": torch.tensor([1, 1]), "beta": 1.2, "rate": 0.6}, part="pairs", shape="(answers,)"),
+            Case("a pair that is lost by 700 nats", {
+                "scores": torch.tensor([700.0, 0.0, 1.0]), "known": known, "chosen": torch.tensor([1, 2]),
+                "rejected": torch.tensor([0, 1]), "beta": 1.2, "rate": 0.6}, part="pairs", shape="(answers,)")]
 
 
 STEP = Exercise(
@@ -134,6 +146,13 @@ STEP = Exercise(
         Twin("scores normalised afterwards", partial(_step, how="log"),
              "You turn the new scores into log-probabilities. That shifts all of them; return the scores."),
         Twin("probabilities returned", partial(_step, how="softmax"), "You return probabilities. The scores after the step are asked for."),
+        Twin("probabilities less logarithms", partial(_step, how="probabilities of the policy"),
+             "You subtract the reference's logarithms from the policy's probabilities. Take the log-softmax of the scores."),
+        Twin("an adaptive optimiser", partial(_step, how="adaptive"),
+             "Every score that moves moves by the whole rate, as with Adam, whatever the size of its gradient. Plain descent takes rate · "
+             "gradient."),
+        Twin("pair after pair", partial(_step, how="in turn"),
+             "You move after each pair and compute the next force from the scores moved. All forces come from the scores as they were."),
         Twin("two steps", partial(_step, how="two"), "You step twice, or compute the force anew on the way. One step is asked for."),
     ),
 )

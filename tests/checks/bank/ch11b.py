@@ -818,4 +818,120 @@ def preference_step(scores, known, chosen, rejected, beta, rate):
         STEP, "torch.sigmoid(-margins)", "torch.sigmoid(-margins) * torch.sigmoid(margins)")),
     Answer("11b.10", "the margins averaged first", edit(BY_AUTOGRAD, "F.logsigmoid(beta * (gain[chosen] - gain[rejected])).mean()",
                                                       "F.logsigmoid((beta * (gain[chosen] - gain[rejected])).mean())")),
+
+    # what a reader of the blank chapter tried besides
+    Answer("11b.1", "a right answer: correlation times the ratio of the deviations", edit(
+        FIT, "(dx * dy).sum() / (dx * dx).sum()", "torch.corrcoef(torch.stack([x, y]))[0, 1] * y.std() / x.std()"), right=True),
+    Answer("11b.1", "polyfit's two numbers exchanged", """
+import numpy as np
+def fit_power_law(sizes, losses):
+    if len(sizes) < 2 or sizes.min() <= 0 or losses.min() <= 0:
+        raise ValueError(f"{len(sizes)} points, from {sizes.min()} and {losses.min()}")
+    x, y = sizes.log().numpy(), losses.log().numpy()
+    start, slope = np.polyfit(x, y, 1)
+    return torch.tensor(np.exp(start)), torch.tensor(-slope), torch.tensor(np.corrcoef(x, y)[0, 1]**2)
+""", says=("Slope and start exchanged",)),
+    Answer("11b.1", "the scale is the height at the means", edit(FIT, "(y.mean() - slope * x.mean()).exp()", "y.mean().exp()"),
+           says=("Height at the means",)),
+    Answer("11b.1", "log1p for log", edit(FIT, "sizes.log(), losses.log()", "sizes.log1p(), losses.log1p()")),
+    Answer("11b.1", "mean of the ratios", edit(FIT, "(dx * dy).sum() / (dx * dx).sum()", "(dy / dx).mean()")),
+    Answer("11b.1", "exponent before scale", edit(FIT, "return scale, -slope, r2", "return -slope, scale, r2"), says=("wrong order",)),
+    Answer("11b.2", "a right answer: target and prediction exchanged", edit(
+        LAW, "parts.logsumexp(0), losses.log()", "losses.log(), parts.logsumexp(0)"), right=True),
+    Answer("11b.2", "the logarithm of E added to the logarithm of the rest", edit(edit(LAW, ", e.expand(len(sizes))])", "])"),
+                                                                              "parts.logsumexp(0)", "(parts.logsumexp(0) + e)"),
+           says=("Floor added to the logarithm",)),
+    Answer("11b.2", "alpha times N", edit(edit(LAW, "alpha * sizes.log()", "alpha * sizes"), "beta * tokens.log()", "beta * tokens"),
+           says=("Sizes without logarithm",)),
+    Answer("11b.2", "the exponents on A and B too", edit(edit(LAW, "a - alpha * sizes.log()", "alpha * (a - sizes.log())"),
+                                                         "b - beta * tokens.log()", "beta * (b - tokens.log())"),
+           says=("Exponent times the factor too",)),
+    Answer("11b.2", "the errors clipped", edit(BY_HAND, "error = law - torch.log(losses)",
+                                               "error = (law - torch.log(losses)).clamp(-delta, delta)")),
+    Answer("11b.4", "the mark of the separator, so that the first token of an answer is lost", edit(
+        FEW, "[False] * (len(question) + 1) + [counts] * (len(answer) + 1)", "[False] * (len(question) + 2) + [counts] * len(answer)"),
+           says=("First token of each answer not counted",)),
+    Answer("11b.4", "-1 where nothing counts", edit(FEW, "~lesson, -100", "~lesson, -1"), says=("filled with -1",)),
+    Answer("11b.4", "the first id cut from the inputs", edit(FEW, "return row[:-1], targets[1:]", "return row[1:], targets[:-1]"),
+           says=("Moved the wrong way",)),
+    Answer("11b.4", "only the last answer's end counts", edit(FEW, "[counts] * (len(answer) + 1)",
+                                                             "[counts] * len(answer) + [at == len(examples) - 1]")),
+    Answer("11b.5", "a right answer: cross_entropy with -100", """
+def answer_log_prob(logits, ids, prompts, lengths):
+    batch, n, vocab = logits.shape
+    place = torch.arange(n).expand(batch, n)
+    wanted = ids.masked_fill((place < prompts[:, None]) | (place >= lengths[:, None]), -100)
+    nats = F.cross_entropy(logits[:, :-1].reshape(-1, vocab), wanted[:, 1:].reshape(-1), reduction="none")
+    return -nats.view(batch, n - 1).sum(1)
+""", right=True),
+    Answer("11b.5", "cross_entropy with its mean", """
+def answer_log_prob(logits, ids, prompts, lengths):
+    return torch.stack([-F.cross_entropy(logits[b, p - 1:l - 1], ids[b, p:l]) for b, (p, l) in enumerate(zip(prompts, lengths))])
+""", says=("Mean instead of sum",)),
+    Answer("11b.5", "the likeliest token's logarithm", edit(ANSWER, "log_p.gather(-1, ids[:, 1:, None])[..., 0]", "log_p.max(-1).values")),
+    Answer("11b.6", "a right answer: binary cross-entropy with logits", edit(
+        DPO, "-F.logsigmoid(margins).mean()", "F.binary_cross_entropy_with_logits(margins, torch.ones_like(margins))"), right=True),
+    Answer("11b.6", "log(1 + exp): infinite", edit(DPO, "-F.logsigmoid(margins).mean()", "torch.log(1 + torch.exp(-margins)).mean()")),
+    Answer("11b.6", "chosen less rejected, added to the references' difference", edit(edit(
+        DPO, "policy_chosen - reference_chosen", "policy_chosen - policy_rejected"), "policy_rejected - reference_rejected",
+        "reference_rejected - reference_chosen"), says=("Reference added",)),
+    Answer("11b.7", "more probable than the last of the best", edit(
+        ROUTE, "torch.zeros_like(probabilities).scatter(1, probabilities.topk(active, dim=1).indices, 1.0)",
+        "(probabilities > probabilities.topk(active, dim=1).values[:, -1:]).float()"),
+           says=("The last of the best left out",), never=("has no effect",)),
+    Answer("11b.7", "logits shared out", edit(ROUTE, "weights = probabilities * chosen", "weights = logits * chosen"),
+           says=("Logits shared out",)),
+    Answer("11b.7", "shares of tokens times experts", edit(ROUTE, "chosen.sum(dim=0) / chosen.sum()", "chosen.sum(dim=0) / chosen.numel()"),
+           says=("shares do not sum to 1",)),
+    Answer("11b.8", "a right answer: layer_norm", edit(
+        GROUP, "advantages = torch.where(spread > 0, centred / spread.clamp(min=1e-8), torch.zeros_like(centred))",
+        "advantages = F.layer_norm(rewards, rewards.shape[1:], eps=1e-12)"), right=True),
+    Answer("11b.8", "PPO's ratio, whose value is 1", edit(GROUP, "(advantages * log_probs).mean()",
+                                                        "(advantages * (log_probs - log_probs.detach()).exp()).mean()"),
+           never=("have no gradient",)),
+    Answer("11b.8", "groups of equals left out of the mean", edit(GROUP, "-(advantages * log_probs).mean()",
+                                                                 "-(advantages * log_probs)[(spread > 0)[:, 0]].mean()")),
+    Answer("11b.8", "the best answer alone", edit(GROUP, "    return -(adv",
+                                                 "    advantages = (rewards == rewards.amax(1, keepdim=True)).float()\n    return -(adv")),
+    Answer("11b.9", "a right answer: F.rms_norm", edit(BLOCK, "t * torch.rsqrt(t.square().mean(-1, keepdim=True) + 1e-6) * weight",
+                                                      "F.rms_norm(t, t.shape[-1:], weight, 1e-6)"), right=True),
+    Answer("11b.9", "the variance", edit(BLOCK, "t.square().mean(-1, keepdim=True)", "t.var(-1, keepdim=True)"),
+           says=("Variance for mean square",)),
+    Answer("11b.9", "queries not rotated", edit(BLOCK, "rope(q, halves=True), rope(k, halves=True)", "q, rope(k, halves=True)"),
+           says=("Queries not rotated",)),
+    Answer("11b.9", "rotated by the number of the head", edit(edit(edit(
+        BLOCK, '(h @ weights["w_q"]).view(batch, n, num_heads, size).transpose(1, 2)',
+        'rope((h @ weights["w_q"]).view(batch, n, num_heads, size), halves=True).transpose(1, 2)'),
+        '(h @ weights["w_k"]).view(batch, n, num_kv_heads, size).transpose(1, 2)',
+        'rope((h @ weights["w_k"]).view(batch, n, num_kv_heads, size), halves=True).transpose(1, 2)'),
+        "    q, k = rope(q, halves=True), rope(k, halves=True)\n", ""), says=("last axis but one",)),
+    Answer("11b.9", "keys in turns, values not", edit(BLOCK, "k.repeat_interleave(num_heads // num_kv_heads, dim=1)",
+                                                     "k.repeat(1, num_heads // num_kv_heads, 1, 1)"), says=("two different orders",)),
+    Answer("11b.9", "the output matrix forgotten", edit(BLOCK, 'out @ weights["w_o"]', "out"), says=("Output matrix forgotten",)),
+    Answer("11b.9", "SiLU of the product", edit(BLOCK, '(F.silu(h @ weights["w_gate"]) * (h @ weights["w_up"]))',
+                                               'F.silu((h @ weights["w_gate"]) * (h @ weights["w_up"]))'), says=("SiLU of the product",)),
+    Answer("11b.9", "w_k for the values", edit(BLOCK, 'v = (h @ weights["w_v"])', 'v = (h @ weights["w_k"])'), says=("Keys for values",)),
+    Answer("11b.10", "a right answer: pairs as rows of one-hot differences", """
+def preference_step(scores, known, chosen, rejected, beta, rate):
+    pairs = F.one_hot(chosen, len(scores)).float() - F.one_hot(rejected, len(scores)).float()
+    force = torch.sigmoid(-beta * (pairs @ (scores - known)))
+    return scores + rate * beta * (force @ pairs) / len(chosen)
+""", right=True),
+    Answer("11b.10", "pair after pair", """
+def preference_step(scores, known, chosen, rejected, beta, rate):
+    new = scores.clone()
+    for c, r in zip(chosen, rejected):
+        force = rate * beta * torch.sigmoid(-beta * (new[c] - new[r] - known[c] + known[r])) / len(chosen)
+        new[c] += force
+        new[r] -= force
+    return new
+""", says=("Pair after pair",)),
+    Answer("11b.10", "Adam", edit(edit(BY_AUTOGRAD, "loss.backward()", "loss.backward()\n    step = torch.optim.Adam([table], lr=rate)"),
+                                  "return (table - rate * table.grad).detach()", "step.step()\n    return table.detach()"),
+           says=("An adaptive optimiser",)),
+    Answer("11b.10", "the sigmoid as exp over 1 + exp", edit(STEP, "torch.sigmoid(-margins)",
+                                                            "torch.exp(-margins) / (1 + torch.exp(-margins))")),
+    Answer("11b.3", "commas taken away", edit(DISTINCT, "text.lower().split()", 'text.lower().replace(",", "").split()'),
+           says=("Commas taken away",)),
+    Answer("11b.3", "sorted", edit(DISTINCT, "return kept\n", "return sorted(kept)\n"), says=("Texts sorted",)),
 )
