@@ -156,7 +156,7 @@ POWER_LAW = Exercise(
         Twin("intercept with the wrong sign", partial(_fit, how="intercept sign"),
              "The best line goes through the two means. Walk from there back to size one, downhill or uphill as the slope says."),
         Twin("height at the means", partial(_fit, how="height of the means"),
-             "You return the loss where the line passes the mean of the sizes. The scale is its value at size 1: follow the slope there."),
+             "Your scale is the height of the line at the mean of the sizes' logarithms. Follow the slope from there to size 1."),
         Twin("slope and start exchanged", partial(_fit, how="line exchanged"),
              "Your line is right, but its slope went into the scale and its start into the exponent. Which comes first in what you call?"),
         Twin("line through the first point", partial(_fit, how="first point"),
