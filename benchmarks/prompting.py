@@ -1,6 +1,6 @@
-"""Instructions, examples and preferences of chapter 11b on three seeds.
+"""Instructions and examples of chapter 11b on three seeds.
 
-    python benchmarks/prompting.py [--seeds 0 1 2] [--only zero_shot in_context preference]
+    python benchmarks/prompting.py [--seeds 0 1 2] [--only zero_shot in_context]
 
 Writes results/prompting.json after every part; parts that were not run keep what is there.
 """
@@ -13,11 +13,6 @@ from report import HERE, write
 
 from course_utils.experiments import ch11b_incontext as incontext
 from course_utils.experiments import ch11b_multitask as multitask
-from course_utils.experiments import ch11b_preference as preference
-from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, read_corpus
-from course_utils.training.sampling import generate
-
-BETAS, NEW, PROMPT = (1.0, 0.3, 0.1, 0.02), 32, 8
 
 
 def zero_shot(seed):
@@ -54,40 +49,15 @@ def in_context(seed):
     return found
 
 
-def preferences(seed):
-    """For every beta: reward, KL and nats per token under the reference, every ten steps; and nats per token of held-out text."""
-    reference, tokenizer = load_mini_gpt()
-    corpus = read_corpus()
-    prompts = preference.openings(corpus.training, tokenizer, 500, PROMPT, seed)
-    pairs = preference.sample_pairs(reference, prompts, NEW, tokenizer, torch.Generator().manual_seed(seed))
-    test, held = preference.openings(corpus.held_out, tokenizer, 80, PROMPT), as_stream(tokenizer, corpus.held_out)[:4_000]
-    found = {"pairs": len(pairs.chosen)}
-    for beta in BETAS:
-        track = []
-
-        def look(model, track=track):
-            texts = generate(model, test, NEW, generator=torch.Generator().manual_seed(seed))
-            with torch.no_grad():
-                cost = -preference.sequence_log_probs(reference, texts, PROMPT).mean().item() / NEW
-            track.append([preference.rewards(texts, PROMPT, tokenizer).mean().item(),
-                          preference.kl_estimate(model, reference, texts, PROMPT), cost])
-            return 0.0
-
-        look(reference)
-        model, _ = preference.tune(reference, pairs, beta, seed=seed, look=look)
-        found[f"beta {beta}"] = {"reward, KL, nats a token under the reference": track, "held out": nats(model, held) / (len(held) - 1)}
-    return found
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--only", nargs="+", default=["zero_shot", "in_context", "preference"])
+    parser.add_argument("--only", nargs="+", default=["zero_shot", "in_context"])
     options = parser.parse_args()
     torch.set_num_threads(2)
     path = HERE / "results" / "prompting.json"
     found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    parts = {"zero_shot": zero_shot, "in_context": in_context, "preference": preferences}
+    parts = {"zero_shot": zero_shot, "in_context": in_context}
     for name in options.only:
         found[name] = {f"seed {seed}": parts[name](seed) for seed in options.seeds}
         write("prompting", {key: found[key] for key in parts if key in found})

@@ -1,12 +1,13 @@
-"""How the loss of a language model falls with its width and with its data: five widths, two smaller texts, three seeds.
+"""How the loss of a language model falls with its width, its data and its steps: five widths, two smaller texts, three seeds.
 
-    python benchmarks/scaling.py [--seeds 0 1 2] [--steps 1000] [--only width data]
+    python benchmarks/scaling.py [--seeds 0 1 2] [--steps 1000] [--only width data grid]
 
 Two blocks with rotary positions on the prose that Python carries (reference and docstrings), windows of 64 tokens, 8 at a time; the
 rate is 0.2 / width, near the best of a few tried at every width on seed 0. Part "width": all of the text. Part "data": width 64 on
 a sixteenth and a quarter of it, stopped where the first half of the held-out text is predicted best. Losses are nats per token of the
-second half of the held-out pages. About five minutes on one thread. Writes results/scaling.json; a part that is not run keeps what is
-there.
+second half of the held-out pages. Part "grid": three widths, each four times as many parameters as the last, with three numbers of
+steps, each run with a schedule of its own; all seeds where steps grow with the parameters and where they do not, one seed
+elsewhere. About eight minutes on one thread. Writes results/scaling.json; a part that is not run keeps what is there.
 """
 
 import argparse
@@ -22,6 +23,8 @@ from course_utils.training.loop import EarlyStopping
 from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, pretrain, read_corpus
 
 WIDTHS, PARTS = (8, 16, 32, 64, 96), (16, 4)
+GRID, STEPS = (16, 32, 64), (125, 500, 2_000)
+THRICE = ((16, 125), (16, 500), (32, 500), (64, 500), (64, 2_000))  # in proportion: 125, 500, 2,000 steps; equal: 500
 CONTEXT, BATCH = 64, 8
 
 
@@ -39,7 +42,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--steps", type=int, default=1_000)
-    parser.add_argument("--only", nargs="+", choices=("width", "data"), default=["width", "data"])
+    parser.add_argument("--only", nargs="+", choices=("width", "data", "grid"), default=["width", "data", "grid"])
     options = parser.parse_args()
     os.environ["COURSE_BUILD"] = "1"  # no progress bars
     torch.set_num_threads(1)
@@ -49,7 +52,7 @@ def main():
     path = HERE / "results" / "scaling.json"
     kept = json.loads(path.read_text()) if path.exists() else {}
     figures = {"threads": 1, "tokens": len(stream), "tokens_seen": options.steps * BATCH * CONTEXT,
-               **{part: kept.get(part, {}) for part in ("width", "data")}}
+               **{part: kept.get(part, {}) for part in ("width", "data", "grid")}}
     for width in WIDTHS if "width" in options.only else ():
         runs = []
         for seed in options.seeds:
@@ -70,6 +73,16 @@ def main():
             runs.append({"loss": mean_nats(model, test), "step": history.best_step})
         figures["data"][str(part)] = {"tokens": len(text), "runs": runs}
         print("1 /", part, [(round(run["loss"], 3), run["step"]) for run in runs], flush=True)
+        write("scaling", figures)
+    for width in GRID if "grid" in options.only else ():
+        for steps in STEPS:
+            runs = []
+            for seed in options.seeds if (width, steps) in THRICE else options.seeds[:1]:
+                model, _ = pretrain(stream, config(width, len(tokenizer)), steps, 0.2 / width, BATCH, seed)
+                runs.append(mean_nats(model, test))
+            figures["grid"][f"{width} {steps}"] = {"blocks": sum(p.numel() for p in model.blocks.parameters()),
+                                                   "tokens": steps * BATCH * CONTEXT, "losses": runs}
+            print(width, steps, [round(loss, 3) for loss in runs], flush=True)
         write("scaling", figures)
 
 

@@ -34,11 +34,11 @@ def test_the_package_stays_small():
     """What a chapter imports, without the exercises, which are data: 10,491 lines at the end of the clean-up; six hundred more name
     mistakes since then, four hundred draw what stood as drawing code in the chapters, two hundred are the words and drawings of
     chapter 00b, thirty end the search for a reason in time, and seven hundred are the town gazette of chapters 09 and 10, with what is
-    trained on it, and two hundred more its pairs and the gaps that stay where they are;
-    two hundred are chapter 12a's second judge, its ways of reading, its sketches and ModernBERT's block."""
+    trained on it, and two hundred more its pairs and the gaps that stay where they are; a hundred and fifty count for chapter 11a, fifty
+    are the sums of 11b, and two hundred are 12a's second judge, its ways of reading, its sketches and ModernBERT's block."""
     files = [path for path in (ROOT / "course_utils").rglob("*.py") if "exercises" not in path.parts]
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in files}
-    assert sum(lines.values()) <= 12_950
+    assert sum(lines.values()) <= 13_100
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "course_utils").rglob("*.py")), ids=lambda p: p.name)

@@ -4,13 +4,10 @@ import math
 
 import pytest
 import torch
-from torch.nn import functional as F
 
 from course_utils.experiments import ch11b_incontext as incontext
 from course_utils.experiments import ch11b_multitask as multitask
 from course_utils.experiments import ch11b_preference as preference
-from course_utils.models.gpt import GPT, GPTConfig
-from course_utils.text.bpe import ByteBPE
 
 # in-context learning
 
@@ -121,24 +118,6 @@ def test_saving_and_loading(tmp_path) -> None:
 
 # preferences
 
-@pytest.fixture
-def models() -> tuple[GPT, GPT]:
-    torch.manual_seed(0)
-    config = GPTConfig(vocab_size=256, d_model=12, num_heads=3, num_layers=1, max_len=16, dropout=0.0)
-    return GPT(config).eval(), GPT(config).eval()
-
-
-def test_log_probabilities_of_answers_sum_to_one(models: tuple[GPT, GPT]) -> None:
-    torch.manual_seed(0)
-    model = GPT(GPTConfig(vocab_size=5, d_model=12, num_heads=3, num_layers=1, max_len=8, dropout=0.0)).eval()
-    answers = torch.cartesian_prod(torch.arange(5), torch.arange(5))
-    ids = torch.cat([torch.tensor([3, 1]).expand(25, 2), answers], 1)
-    assert math.isclose(preference.sequence_log_probs(model, ids, 2).exp().sum().item(), 1.0, rel_tol=1e-5)
-    for prompt in (0, 4):
-        with pytest.raises(ValueError, match=f"prompt={prompt}"):
-            preference.sequence_log_probs(model, ids, prompt)
-
-
 def test_equal_rewards_cost_ln_2_and_the_gradient_at_the_reference() -> None:
     torch.manual_seed(1)
     chosen, rejected = torch.randn(7, requires_grad=True), torch.randn(7, requires_grad=True)
@@ -152,62 +131,3 @@ def test_equal_rewards_cost_ln_2_and_the_gradient_at_the_reference() -> None:
     torch.testing.assert_close(preference.dpo_loss(a, b, c, d, 0.3), (1 + (-margin).exp()).log().mean())
     with pytest.raises(ValueError, match="beta=0"):
         preference.dpo_loss(a, b, c, d, 0)
-
-
-def test_the_kl_estimate_converges_to_the_kl() -> None:
-    torch.manual_seed(2)
-    policy, reference = (GPT(GPTConfig(
-        vocab_size=4, d_model=12, num_heads=3, num_layers=1, max_len=8, dropout=0.0)).eval() for _ in range(2))
-    with torch.no_grad():
-        policy.token.weight.mul_(20)
-        every = torch.cat([torch.full((16, 1), 2), torch.cartesian_prod(torch.arange(4), torch.arange(4))], 1)
-        p, q = (preference.sequence_log_probs(model, every, 1) for model in (policy, reference))
-        exact = (p.exp() * (p - q)).sum().item()
-        from course_utils.training.sampling import generate
-        texts = generate(policy, torch.full((6_000, 1), 2), 2, generator=torch.Generator().manual_seed(0))
-        spread = ((p.exp() * (p - q) ** 2).sum() - exact**2).sqrt().item() / 6_000**0.5
-    assert exact > 0.05
-    assert abs(preference.kl_estimate(policy, reference, texts, 1) - exact) < 4 * spread
-    assert preference.kl_estimate(reference, reference, texts, 1) == 0
-
-
-def test_pairs_are_ordered_by_the_judge(models: tuple[GPT, GPT]) -> None:
-    tokenizer = ByteBPE([])
-    prompts = preference.openings(["Hello there.\nHow are you today?"], tokenizer, 2, 4)
-    assert {tokenizer.decode(row) for row in prompts.tolist()} == {"Hell", "How "}
-    with pytest.raises(ValueError, match="3 openings of 4 tokens are asked for, but there are 2"):
-        preference.openings(["Hello there.\nHow are you today?"], tokenizer, 3, 4)
-    vowels = lambda text: sum(text.count(v) for v in "aeiou ")  # noqa: E731
-    pairs = preference.sample_pairs(models[0], prompts.repeat(20, 1), 8, tokenizer, torch.Generator().manual_seed(0), vowels)
-    better = preference.rewards(pairs.chosen, 4, tokenizer, vowels) - preference.rewards(pairs.rejected, 4, tokenizer, vowels)
-    assert (better > 0).all()
-    assert torch.equal(pairs.chosen[:, :4], pairs.rejected[:, :4])
-    with pytest.raises(ValueError, match="no difference in any of 2 pairs"):
-        preference.sample_pairs(models[0], prompts, 3, tokenizer, torch.Generator().manual_seed(0), lambda text: 1.0)
-    assert preference.sentence_ends("One. Two! f(x.y) is 3.5 long?\n...") == 4
-
-
-def test_tuning_raises_the_chosen_and_leaves_the_reference(models: tuple[GPT, GPT]) -> None:
-    reference, seen = models[0], []
-    before = [p.clone() for p in reference.parameters()]
-    torch.manual_seed(4)
-    ids = torch.randint(0, 256, (2, 6, 9))
-    pairs = preference.Pairs(ids[0], ids[1], 3)
-    policy, history = preference.tune(reference, pairs, 0.5, steps=20, lr=3e-3, batch=4, look=lambda model: seen.append(1) or 0.0, every=10)
-    assert all(torch.equal(a, b) for a, b in zip(before, reference.parameters(), strict=True))
-    assert math.isclose(history[0], math.log(2), rel_tol=1e-4)
-    assert history[-1] < 0.3
-    assert len(seen) == 2
-    with torch.no_grad():
-        gain = [preference.sequence_log_probs(policy, x, 3) - preference.sequence_log_probs(reference, x, 3) for x in pairs[:2]]
-    assert (gain[0] > gain[1]).all()
-
-
-def test_log_probabilities_are_those_of_the_loss(models: tuple[GPT, GPT]) -> None:
-    ids = torch.randint(0, 256, (3, 9), generator=torch.Generator().manual_seed(5))
-    with torch.no_grad():
-        whole = preference.sequence_log_probs(models[0], ids, 1)
-        torch.testing.assert_close(-whole.mean() / 8, models[0].loss(ids))
-        logits = models[0](ids)[:, 3:-1]
-        wanted = F.log_softmax(logits, -1).gather(2, ids[:, 4:, None]).sum((1, 2))
-    torch.testing.assert_close(preference.sequence_log_probs(models[0], ids, 4), wanted)

@@ -1,11 +1,14 @@
-"""Exercises of chapter 11b. Oracles: a least-squares solver, a published table, sorted lists, loops in double precision."""
+"""Exercises of chapter 11b. Oracles: a least-squares solver, sorted lists, loops in double precision."""
 
 from .answers import ANSWER
+from .block import BLOCK
 from .duplicates import DUPLICATES
 from .few_shot import FEW_SHOT
-from .mix import MIX
+from .group import GROUP
+from .law import LAW
 from .power_law import POWER_LAW
 from .preference import PREFERRING
 from .router import ROUTER
+from .step import STEP
 
-EXERCISES = (POWER_LAW, MIX, DUPLICATES, FEW_SHOT, ANSWER, PREFERRING, ROUTER)
+EXERCISES = (POWER_LAW, LAW, FEW_SHOT, ANSWER, PREFERRING, GROUP, BLOCK, ROUTER, STEP, DUPLICATES)  # as the chapter has them

@@ -29,6 +29,8 @@ def _oracle(texts: list[str], n: int, threshold: float) -> list[str]:
 def _distinct(texts: list[str], n: int, threshold: float, how: str = "right") -> list[str]:
     def shingles(text: str):
         words = text.split() if how == "case" else text.lower().split()
+        if how == "signs gone":
+            words = "".join(c for c in text.lower() if c.isalnum() or c.isspace()).split()
         if how == "letters":
             words = list(text.lower())
         if how == "single blanks":
@@ -86,7 +88,7 @@ def _distinct(texts: list[str], n: int, threshold: float, how: str = "right") ->
             drop = any(score >= threshold for score in scores)
         if not drop:
             kept.append(i)
-    kept = kept[::-1] if how == "last kept" else kept
+    kept = kept[::-1] if how == "last kept" else sorted(kept, key=texts.__getitem__) if how == "sorted" else kept
     if how == "dropped ones":
         kept = [i for i in range(len(texts)) if i not in kept]
     return [texts[i].lower() if how == "small letters" else texts[i] for i in kept]
@@ -152,6 +154,7 @@ def _fixed() -> list[Case]:
         ("two thirds of the smaller, half of all", ["a b c d e", "a b c x", "a b c d x y"], 1, 0.6),
         ("blanks and line ends between the words", ["a b c d", "a b  c\nd", " a b x y", "p  q r s", "p q r s"], 2, 0.9),
         ("words that run together", ["ab c", "a bc", "abc"], 2, 0.5),
+        ("a comma belongs to its word", ["yes, sir", "yes sir", "well, yes, sir"], 1, 0.9),
         ("threshold 1: only the same shingles", ["a b c", "a b d", "A B C", "b c a"], 2, 1.0),
         ("empty texts", ["", "a b", "  "], 2, 0.5),
         ("no text at all", [], 2, 0.5),
@@ -211,6 +214,9 @@ DUPLICATES = Exercise(
         Twin("short texts without a shingle", partial(_distinct, how="short ones kept"),
              "A text with fewer than n words has one shingle, all its words. Otherwise it equals nothing, not even its copy."),
         Twin("capital letters matter", partial(_distinct, how="case"), "Words are compared in lower case; yours tells The from the."),
+        Twin("commas taken away", partial(_distinct, how="signs gone"),
+             "You take commas and stops away. Here a word is what `split` gives, with the signs that stick to it."),
+        Twin("texts sorted", partial(_distinct, how="sorted"), "The choice is right. Return the texts in the order in which they came."),
         Twin("whole texts compared", partial(_distinct, how="whole text"),
              "Only texts with exactly the same words are dropped. Compare their shingles."),
         Twin("exact copies only", partial(_distinct, how="exact"),

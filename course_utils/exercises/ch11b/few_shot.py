@@ -49,6 +49,8 @@ def _few(examples: Pairs, between: int, behind: int, last_only: bool = False, ro
         first = [counts] * len(told)
         if lessons == "last token only":
             first = [False] * (len(told) - 1) + [counts]
+        if lessons == "first token not":
+            first = [False] + [counts] * (len(told) - 1)
         if lessons == "first token only":
             first = [counts] + [False] * (len(told) - 1)
         ids += asked + told + behind_it
@@ -57,7 +59,9 @@ def _few(examples: Pairs, between: int, behind: int, last_only: bool = False, ro
         real += [False] * len(told) if lessons == "questions instead" else first
         real += [counts and lessons not in ("end not", "first token only", "questions instead")] * len(behind_it)
     tokens, counted = torch.tensor(ids), torch.tensor(real)
-    wanted = torch.where(counted, tokens, 0 if ends == "zero" else IGNORED)
+    wanted = torch.where(counted, tokens, {"zero": 0, "minus one": -1}.get(ends, IGNORED))
+    if ends == "other way":
+        return tokens[1:], wanted[:-1]
     if ends == "same place":
         return tokens, wanted
     if ends == "not shifted":
@@ -128,6 +132,12 @@ FEW_SHOT = Exercise(
              "You take the answers out of the inputs. The causal mask hides them already; later examples need to read them."),
         Twin("ignored places filled with 0", partial(_few, ends="zero"),
              "A 0 is a token like any other, and would be learned. Places that do not count get the number that the loss ignores."),
+        Twin("ignored places filled with -1", partial(_few, ends="minus one"),
+             "PyTorch's cross-entropy ignores -100 unless told otherwise. A -1 makes it stop with an error."),
+        Twin("moved the wrong way", partial(_few, ends="other way"),
+             "Your inputs lack the first token and your targets the last one, so each place has to name the token before it."),
+        Twin("first token of each answer not counted", partial(_few, lessons="first token not"),
+             "The first token of an answer counts as well. The separator before it is where the model has to name it."),
         Twin("questions count too", partial(_few, lessons="questions too"),
              "The questions are given and need not be predicted. Only answers, and the token behind each, are lessons."),
         Twin("questions instead of answers", partial(_few, lessons="questions instead"),

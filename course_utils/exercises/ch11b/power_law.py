@@ -75,6 +75,10 @@ def _fit(sizes: Tensor, losses: Tensor, how: str = "right") -> tuple[Tensor, Ten
     exponent = slope if how == "sign" else -slope
     if how == "swapped":
         exponent, scale = -1 / slope, (-start / slope).exp()
+    if how == "height of the means":
+        scale = y.mean().exp()
+    if how == "line exchanged":
+        scale, exponent = slope.exp(), -start
     return tuple(t.float() for t in (scale, exponent, r2))
 
 
@@ -151,6 +155,10 @@ POWER_LAW = Exercise(
              "The correlation lies between minus one and one. The slope is the covariance over the variance of the sizes."),
         Twin("intercept with the wrong sign", partial(_fit, how="intercept sign"),
              "The best line goes through the two means. Walk from there back to size one, downhill or uphill as the slope says."),
+        Twin("height at the means", partial(_fit, how="height of the means"),
+             "Your scale is the height of the line at the mean of the sizes' logarithms. Follow the slope from there to size 1."),
+        Twin("slope and start exchanged", partial(_fit, how="line exchanged"),
+             "Your line is right, but its slope went into the scale and its start into the exponent. Which comes first in what you call?"),
         Twin("line through the first point", partial(_fit, how="first point"),
              "The slope is right, but your line goes through the first point. The best line goes through the means."),
         Twin("fit measured in raw losses", partial(_fit, how="raw r2"),

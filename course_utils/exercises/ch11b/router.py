@@ -1,4 +1,4 @@
-"""Exercise 11b.7: the router of a mixture of experts, handed out with three faults. The oracle sorts each token's experts as a list."""
+"""Exercise 11b.7: the router of a mixture of experts, handed out with faults. The oracle sorts each token's experts as a list."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ def _route(logits: Tensor, active: int, axis: int = 1, normal: str = "chosen", b
     mask = torch.zeros_like(p).scatter(1, place, 1.0)
     if pick == "ties too":
         mask = (p >= p.topk(k, dim=1).values[:, -1:]).to(p.dtype)
+    if pick == "strictly":
+        mask = (p > p.topk(k, dim=1).values[:, -1:]).to(p.dtype)
     if pick == "columns":  # each expert takes its best tokens
         mask = torch.zeros_like(p).scatter(0, p.topk(min(tokens, active), dim=0).indices, 1.0)
     if pick == "all":
@@ -43,6 +45,8 @@ def _route(logits: Tensor, active: int, axis: int = 1, normal: str = "chosen", b
             weights = weights / weights.sum(1, keepdim=True)
         case "again":
             weights = weights.masked_fill(mask == 0, -torch.inf).softmax(1)
+        case "logits":
+            weights = logits * mask / (logits * mask).sum(1, keepdim=True)
         case "zeros":
             weights = (logits * mask).softmax(1)
         case "unmasked again":
@@ -108,6 +112,8 @@ def _fixed() -> list[Case]:
     logits = torch.tensor([[2.0, -1.0, 0.5], [0.2, 1.4, -0.3], [1.1, 0.1, 0.6], [-0.6, 0.4, 1.7]])
     return [Case("a router with zero weights: all logits equal, 2 of 8", {"logits": torch.zeros(3, 8), "active": 2}, part="two or more",
                  shape="(tokens, experts)"),
+            Case("two experts equally probable, 1 of 4", {"logits": torch.tensor([[1.5, 1.5, 0.0, -1.0]]), "active": 1}, part="one expert",
+                 shape="(tokens, experts)"),
             Case("a single token", {"logits": logits[:1], "active": 2}, part="two or more", shape="(tokens, experts)",
                  gradients=("logits",)),
             Case("-1 of 3 experts", {"logits": logits, "active": -1}, part="refusal", rejects=ValueError, mentions=("-1", "3")),
@@ -117,11 +123,11 @@ def _fixed() -> list[Case]:
 
 
 def _sorted_ties(result: Tensor) -> Tensor:
-    """Rows of the case whose logits are all equal are sorted: any two experts are right there."""
-    return result.sort(1).values if result.shape == (3, 8) else result
+    """Rows of the cases with equal logits are sorted: any of the equal experts are right there."""
+    return result.sort(1).values if result.shape in ((3, 8), (1, 4)) else result
 
 
-STUB = {"axis": 0, "normal": "none", "balance": "share twice"}
+STUB = {"pick": "ties too", "normal": "zeros", "balance": "per token"}
 
 ROUTER = Exercise(
     id="11b.7", title="Find the bugs: the router", name="route", kind="function", stars=3, minutes=18,
@@ -132,16 +138,18 @@ ROUTER = Exercise(
         Twin("probabilities added up", partial(_route, balance="summed"),
              "You add up each expert's probabilities over the tokens, so the balance grows with the batch. Their mean is wanted."),
         Twin("still the handed-out bugs", partial(_careful, **STUB),
-             "Sum the weights of one token, and the probabilities of one token. Then ask which part of the loss an optimiser could lower.",
+             "Try a router whose logits are all 0, and one whose logits are far apart. Print the weights, the shares, and their sums.",
              untouched=True),
-        Twin("only the axis mended", partial(_route, normal="none", balance="share twice"),
-             "Each token now has a distribution over the experts. The chosen weights still do not sum to 1, and the loss has no gradient."),
-        Twin("only the weights mended", partial(_route, axis=0, balance="share twice"),
-             "The weights of a token sum to 1 now. Between whom do the probabilities choose? Where could the loss get a gradient?"),
-        Twin("only the loss mended", partial(_route, axis=0, normal="none"),
-             "The loss has a gradient now. The softmax still lets tokens compete for an expert, and the weights do not sum to 1."),
+        Twin("only the choice mended", partial(_route, normal="zeros", balance="per token"),
+             "Each token now chooses as many as it should. Look at the weights of those not chosen, and at the sum of the shares."),
+        Twin("only the weights mended", partial(_route, pick="ties too", balance="per token"),
+             "The weights are right where no two experts are equal. Try equal logits, and add up the shares."),
+        Twin("only the shares mended", partial(_route, pick="ties too", normal="zeros"),
+             "The shares are right. Look at the weights of experts that were not chosen, and try equal logits."),
         Twin("softmax over the tokens", partial(_route, axis=0),
              "The experts compete for a token, not the tokens for an expert: which axis should sum to 1?"),
+        Twin("softmax over the tokens, weights as they are", partial(_route, axis=0, normal="none"),
+             "Tokens compete for an expert in yours, and a token's weights do not sum to 1."),
         Twin("weights not normalised", partial(_route, normal="none"),
              "Of the probability only what fell on the chosen experts is left. Share it out so that each token's weights sum to 1."),
         Twin("balance without a gradient", partial(_route, balance="share twice"),
@@ -166,6 +174,11 @@ ROUTER = Exercise(
         Twin("ties take more experts", partial(_route, pick="ties too"),
              "You choose everything that is at least as probable as the last of the best. Where experts are equally probable these are too "
              "many: a fresh router finds them all alike."),
+        Twin("the last of the best left out", partial(_route, pick="strictly"),
+             "You choose what is more probable than the last of the best, so that this one is missing, and with one expert nobody is left: "
+             "0/0 is not a number."),
+        Twin("logits shared out", partial(_route, normal="logits"),
+             "Your weights are shares of the logits, which may be negative. Take the probabilities."),
         Twin("the worst experts chosen", partial(_route, pick="smallest"), "You choose the least probable experts of each token."),
         Twin("the first token's choice for all", partial(_route, pick="first token"),
              "Every token chooses for itself. Yours sends all of them where the first one goes."),
@@ -187,7 +200,8 @@ ROUTER = Exercise(
         Twin("sums instead of shares", partial(_route, balance="sums"),
              "Your loss grows with the number of tokens. Both factors are shares: each sums to 1 over the experts."),
         Twin("multiplied by the active experts", partial(_route, balance="active factor"),
-             "The factor is the number of all experts, not of those that a token uses."),
+             "An even load gives active / experts in yours, where it should give 1. Either the factor is not the number of all experts, or "
+             "the shares do not sum to 1."),
         Twin("distance from even probabilities", partial(_route, balance="deviation"),
              "That looks at probabilities alone and would be 0 when even. Here shares of choices and mean probabilities are multiplied."),
     ),

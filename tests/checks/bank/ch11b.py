@@ -18,15 +18,72 @@ def fit_power_law(sizes, losses):
     return scale, -slope, r2
 """
 
-GUESS = """
-prediction_of_the_mix = {
-    "times that every token of Wikipedia is read": 3.0,
-    "times that every token of Common Crawl is read": 0.44,
-    "times that every token of WebText2 is read": 3.5,
-    "tokens of Wikipedia read for one of Common Crawl, per token that there is": 6.8,
-    "billions of Common Crawl tokens that are never read": 230,
-    "sum of the five weights, in per cent": 101,
-}
+LAW = """
+def law_loss(parameters, sizes, tokens, losses, delta):
+    a, b, e, alpha, beta = parameters
+    parts = torch.stack([a - alpha * sizes.log(), b - beta * tokens.log(), e.expand(len(sizes))])
+    return F.huber_loss(parts.logsumexp(0), losses.log(), delta=delta, reduction="sum")
+"""
+
+BY_HAND = """
+def law_loss(parameters, sizes, tokens, losses, delta):
+    a, b, e, alpha, beta = parameters
+    law = torch.logaddexp(torch.logaddexp(a - alpha * torch.log(sizes), b - beta * torch.log(tokens)), e)
+    error = law - torch.log(losses)
+    each = torch.where(error.abs() <= delta, error ** 2 / 2, delta * (error.abs() - delta / 2))
+    return each.sum()
+"""
+
+GROUP = """
+def group_loss(log_probs, rewards):
+    if rewards.shape[1] < 2:
+        raise ValueError(f"groups of {rewards.shape[1]}: at least 2 answers are needed")
+    centred = rewards - rewards.mean(1, keepdim=True)
+    spread = rewards.std(1, keepdim=True, correction=0)
+    advantages = torch.where(spread > 0, centred / spread.clamp(min=1e-8), torch.zeros_like(centred))
+    return -(advantages * log_probs).mean(), advantages
+"""
+
+STEP = """
+def preference_step(scores, known, chosen, rejected, beta, rate):
+    gain = scores.log_softmax(0) - known
+    margins = beta * (gain[chosen] - gain[rejected])
+    force = beta * torch.sigmoid(-margins) / len(chosen)
+    change = torch.zeros_like(scores).index_add(0, chosen, force).index_add(0, rejected, -force)
+    return scores + rate * change
+"""
+
+BY_AUTOGRAD = """
+def preference_step(scores, known, chosen, rejected, beta, rate):
+    table = scores.clone().requires_grad_(True)
+    gain = table.log_softmax(0) - known
+    loss = -F.logsigmoid(beta * (gain[chosen] - gain[rejected])).mean()
+    loss.backward()
+    return (table - rate * table.grad).detach()
+"""
+
+BLOCK = """
+from course_utils.models.attention import attention
+from course_utils.models.positions import rope
+
+def decoder_block(x, weights, num_heads, num_kv_heads):
+    batch, n, width = x.shape
+    size = width // num_heads
+
+    def norm(t, weight):
+        return t * torch.rsqrt(t.square().mean(-1, keepdim=True) + 1e-6) * weight
+
+    h = norm(x, weights["norm_1"])
+    q = (h @ weights["w_q"]).view(batch, n, num_heads, size).transpose(1, 2)
+    k = (h @ weights["w_k"]).view(batch, n, num_kv_heads, size).transpose(1, 2)
+    v = (h @ weights["w_v"]).view(batch, n, num_kv_heads, size).transpose(1, 2)
+    q, k = rope(q, halves=True), rope(k, halves=True)
+    k = k.repeat_interleave(num_heads // num_kv_heads, dim=1)
+    v = v.repeat_interleave(num_heads // num_kv_heads, dim=1)
+    out = attention(q, k, v, causal=True).transpose(1, 2).reshape(batch, n, width)
+    x = x + out @ weights["w_o"]
+    h = norm(x, weights["norm_2"])
+    return x + (F.silu(h @ weights["w_gate"]) * (h @ weights["w_up"])) @ weights["w_down"]
 """
 
 DISTINCT = """
@@ -170,49 +227,67 @@ def fit_power_law(sizes, losses):
            edit(FIT, '    if len(sizes) < 2:\n        raise ValueError(f"at least 2 points are needed, got {len(sizes)}")\n', "")),
     Answer("11b.1", "returns scale and exponent, but no r2", edit(FIT, "return scale, -slope, r2", "return scale, -slope")),
 
-    # 11b.2 Predict: who is read how often
-    Answer("11b.2", "a right answer: two digits", GUESS, right=True),
-    Answer("11b.2", "a right answer: expressions", """
-def times(size, weight, drawn=300):
-    return drawn * weight / 100 / size
-
-prediction_of_the_mix = {
-    "times that every token of Wikipedia is read": times(3, 3),
-    "times that every token of Common Crawl is read": times(410, 60),
-    "times that every token of WebText2 is read": times(19, 22),
-    "tokens of Wikipedia read for one of Common Crawl, per token that there is": times(3, 3) / times(410, 60),
-    "billions of Common Crawl tokens that are never read": 410 - 0.6 * 300,
-    "sum of the five weights, in per cent": sum((60, 22, 8, 8, 3)),
-}
+    # 11b.2 How badly a law fits
+    Answer("11b.2", "a right answer: logsumexp and PyTorch's Huber", LAW, right=True),
+    Answer("11b.2", "a right answer: logaddexp, Huber by hand", BY_HAND, right=True),
+    Answer("11b.2", "a right answer: a loop over the points", """
+def law_loss(parameters, sizes, tokens, losses, delta):
+    total = 0
+    for n, d, l in zip(sizes, tokens, losses):
+        terms = torch.stack([parameters[0] - parameters[3] * n.log(), parameters[1] - parameters[4] * d.log(), parameters[2]])
+        error = torch.logsumexp(terms, dim=0) - l.log()
+        size = error.abs()
+        total = total + (0.5 * error * error if size < delta else delta * size - 0.5 * delta * delta)
+    return total
 """, right=True),
-    Answer("11b.2", "a right answer: fractions and ints", """
-from fractions import Fraction
-prediction_of_the_mix = {
-    "times that every token of Wikipedia is read": 3,
-    "times that every token of Common Crawl is read": Fraction(180, 410),
-    "times that every token of WebText2 is read": Fraction(66, 19),
-    "tokens of Wikipedia read for one of Common Crawl, per token that there is": Fraction(3 * 410, 180),
-    "billions of Common Crawl tokens that are never read": 230,
-    "sum of the five weights, in per cent": 101,
-}
+    Answer("11b.2", "a right answer: Huber as a clamped error, in doubles", """
+def law_loss(parameters, sizes, tokens, losses, delta):
+    p = parameters.double()
+    terms = torch.stack([p[0] - p[3] * sizes.double().log(), p[1] - p[4] * tokens.double().log(), p[2] + 0 * sizes.double()])
+    error = (terms.logsumexp(0) - losses.double().log()).abs()
+    near = error.clamp(max=delta)
+    return (near * (error - near / 2)).sum().float()
 """, right=True),
-    Answer("11b.2", "copies 3.4 for Wikipedia from the last column", edit(GUESS, ": 3.0,", ": 3.4,")),
-    Answer("11b.2", "copies 2.9 for WebText2 from the last column", edit(GUESS, ": 3.5,", ": 2.9,")),
-    Answer("11b.2", "ratio of the printed times, 3.4 / 0.44", edit(GUESS, ": 6.8,", ": 7.7,")),
-    Answer("11b.2", "the ratio turned round: Common Crawl for one of Wikipedia", edit(GUESS, ": 6.8,", ": 0.15,")),
-    Answer("11b.2", "ratio of the weights alone, 3 / 60, not per token that there is", edit(GUESS, ": 6.8,", ": 0.05,")),
-    Answer("11b.2", "ignores the weight of Common Crawl: 300 / 410", edit(GUESS, ": 0.44,", ": 0.73,")),
-    Answer("11b.2", "takes the weight from the collection, not from the 300 billion: 0.6", edit(GUESS, ": 0.44,", ": 0.6,")),
-    Answer("11b.2", "takes all 300 billion tokens for Common Crawl: 110 are left", edit(GUESS, ": 230,", ": 110,")),
-    Answer("11b.2", "gives the billions that are read: 180", edit(GUESS, ": 230,", ": 180,")),
-    Answer("11b.2", "60 % are read, so 40 % of 410 are not: 164", edit(GUESS, ": 230,", ": 164,")),
-    Answer("11b.2", "tokens, not billions of them", edit(GUESS, ": 230,", ": 230e9,")),
-    Answer("11b.2", "trusts that weights make 100", edit(GUESS, ": 101,", ": 100,")),
-    Answer("11b.2", "the sum as a share, not in per cent", edit(GUESS, ": 101,", ": 1.01,")),
-    Answer("11b.2", "drawn tokens in billions, not times: 9, 180, 66",
-           edit(edit(edit(GUESS, ": 3.0,", ": 9,"), ": 0.44,", ": 180,"), ": 3.5,", ": 66,")),
-    Answer("11b.2", "half-finished: the last three are left open",
-           edit(edit(edit(GUESS, ": 6.8,", ": None,"), ": 230,", ": None,"), ": 101,", ": None,")),
+    Answer("11b.2", "the mean, not the sum", edit(LAW, 'reduction="sum"', 'reduction="mean"')),
+    Answer("11b.2", "delta is not handed on", edit(LAW, "delta=delta, ", "")),
+    Answer("11b.2", "smooth_l1_loss with beta", edit(LAW, "F.huber_loss(parts.logsumexp(0), losses.log(), delta=delta,",
+                                                    "F.smooth_l1_loss(parts.logsumexp(0), losses.log(), beta=delta,")),
+    Answer("11b.2", "squared errors", edit(LAW, "F.huber_loss(parts.logsumexp(0), losses.log(), delta=delta,",
+                                           "F.mse_loss(parts.logsumexp(0), losses.log(),")),
+    Answer("11b.2", "absolute errors", edit(LAW, "F.huber_loss(parts.logsumexp(0), losses.log(), delta=delta,",
+                                            "F.l1_loss(parts.logsumexp(0), losses.log(),")),
+    Answer("11b.2", "losses not in logarithms", edit(LAW, "parts.logsumexp(0), losses.log()", "parts.logsumexp(0).exp(), losses")),
+    Answer("11b.2", "measured losses without logarithm", edit(LAW, "losses.log()", "losses")),
+    Answer("11b.2", "logarithms of the parts added", edit(LAW, "parts.logsumexp(0)", "parts.sum(0)")),
+    Answer("11b.2", "A, B and E themselves: overflows", """
+def law_loss(parameters, sizes, tokens, losses, delta):
+    a, b, e, alpha, beta = parameters
+    law = e.exp() + a.exp() / sizes ** alpha + b.exp() / tokens ** beta
+    return F.huber_loss(law.log(), losses.log(), delta=delta, reduction="sum")
+"""),
+    Answer("11b.2", "parameters taken for A, B and E", """
+def law_loss(parameters, sizes, tokens, losses, delta):
+    a, b, e, alpha, beta = parameters
+    law = e + a / sizes ** alpha + b / tokens ** beta
+    return F.huber_loss(law.log(), losses.log(), delta=delta, reduction="sum")
+"""),
+    Answer("11b.2", "E not a logarithm", """
+def law_loss(parameters, sizes, tokens, losses, delta):
+    a, b, e, alpha, beta = parameters
+    law = e + (a - alpha * sizes.log()).exp() + (b - beta * tokens.log()).exp()
+    return F.huber_loss(law.log(), losses.log(), delta=delta, reduction="sum")
+"""),
+    Answer("11b.2", "E forgotten", edit(LAW, ", e.expand(len(sizes))])", "])")),
+    Answer("11b.2", "the exponents exchanged", edit(LAW, "a, b, e, alpha, beta = parameters", "a, b, e, beta, alpha = parameters")),
+    Answer("11b.2", "the letters in another order", edit(LAW, "a, b, e, alpha, beta = parameters", "e, a, b, alpha, beta = parameters")),
+    Answer("11b.2", "exponents with the wrong sign", edit(edit(LAW, "a - alpha", "a + alpha"), "b - beta", "b + beta")),
+    Answer("11b.2", "the square is not halved", edit(BY_HAND, "error ** 2 / 2", "error ** 2")),
+    Answer("11b.2", "half of delta forgotten", edit(BY_HAND, "error.abs() - delta / 2", "error.abs()")),
+    Answer("11b.2", "the sign of the error forgotten", edit(BY_HAND, "error.abs() <= delta", "error <= delta")),
+    Answer("11b.2", "logarithms to base ten", edit(edit(BY_HAND, "error = law - torch.log(losses)",
+                                                        "error = (law - torch.log(losses)) / math.log(10)"), "each.sum()", "each.sum()")),
+    Answer("11b.2", "a number without gradient", edit(LAW, 'reduction="sum")', 'reduction="sum").item()')),
+    Answer("11b.2", "detached", edit(LAW, 'reduction="sum")', 'reduction="sum").detach()')),
 
     # 11b.3 Drop near-duplicates
     Answer("11b.3", "a right answer: sets of tuples, compared with those that were kept", DISTINCT, right=True),
@@ -509,7 +584,7 @@ def preference_loss(policy_chosen, policy_rejected, reference_chosen, reference_
 """),
 
     # 11b.7 Find the bugs: the router
-    Answer("11b.7", "a right answer: the three lines repaired", ROUTE, right=True),
+    Answer("11b.7", "a right answer: the lines repaired", ROUTE, right=True),
     Answer("11b.7", "a right answer: softmax of the chosen logits, choices counted", """
 def route(logits, active):
     tokens, experts = logits.shape
@@ -533,12 +608,12 @@ def route(logits, active):
     balance = sum(share[e] * logits.softmax(dim=1)[:, e].mean() for e in range(n)) * n
     return weights, balance
 """, right=True),
-    Answer("11b.7", "two of three: the softmax still runs over the tokens", edit(ROUTE, "softmax(dim=1)", "softmax(dim=0)")),
-    Answer("11b.7", "two of three: the weights do not sum to 1",
+    Answer("11b.7", "a fault of its own: the softmax runs over the tokens", edit(ROUTE, "softmax(dim=1)", "softmax(dim=0)")),
+    Answer("11b.7", "the weights do not sum to 1",
            edit(ROUTE, "    weights = weights / weights.sum(dim=1, keepdim=True)\n", "")),
-    Answer("11b.7", "two of three: the balance is still share times share, which has no gradient",
+    Answer("11b.7", "share times share, which has no gradient",
            edit(ROUTE, "(share * probabilities.mean(dim=0)).sum()", "(share * share).sum() + 0 * logits.sum()")),
-    Answer("11b.7", "one of three: only the softmax is repaired",
+    Answer("11b.7", "weights as they are, and a loss without gradient",
            edit(edit(ROUTE, "    weights = weights / weights.sum(dim=1, keepdim=True)\n", ""),
                 "(share * probabilities.mean(dim=0)).sum()", "(share * share).sum() + 0 * logits.sum()")),
     Answer("11b.7", "the weights are normalised over the tokens", edit(
@@ -569,4 +644,294 @@ def route(logits, active):
                 "        active = min(max(active, 1), experts)")),
     Answer("11b.7", "returns the weights alone", edit(
         ROUTE, "return weights, experts * (share * probabilities.mean(dim=0)).sum()", "return weights")),
+    Answer("11b.7", "one repaired: ties still take more experts, chosen.mean in the shares", edit(edit(ROUTE,
+           "torch.zeros_like(probabilities).scatter(1, probabilities.topk(active, dim=1).indices, 1.0)",
+           "(probabilities >= probabilities.topk(active, dim=1).values[:, -1:]).float()"),
+           "chosen.sum(dim=0) / chosen.sum()", "chosen.mean(dim=0)")),
+    Answer("11b.7", "one left: logits multiplied by the mask, then a softmax", edit(edit(ROUTE,
+           "weights = probabilities * chosen", "weights = (logits * chosen).softmax(dim=1)"),
+           "    weights = weights / weights.sum(dim=1, keepdim=True)\n", "")),
+
+    # 11b.8 The advantage of an answer
+    Answer("11b.8", "a right answer: torch.where", GROUP, right=True),
+    Answer("11b.8", "a right answer: a small number under the line", """
+def group_loss(log_probs, rewards):
+    size = rewards.shape[-1]
+    if size == 1:
+        raise ValueError("1 answer cannot be compared")
+    advantages = (rewards - rewards.mean(-1, keepdim=True)) / (rewards.std(-1, keepdim=True, unbiased=False) + 1e-6)
+    return -torch.mean(log_probs * advantages.detach()), advantages.detach()
+""", right=True),
+    Answer("11b.8", "a right answer: loops", """
+def group_loss(log_probs, rewards):
+    if len(rewards[0]) < 2:
+        raise ValueError(f"{len(rewards[0])} answers")
+    rows = []
+    for row in rewards.tolist():
+        mean = sum(row) / len(row)
+        spread = math.sqrt(sum((r - mean) ** 2 for r in row) / len(row))
+        rows.append([(r - mean) / spread if spread > 0 else 0.0 for r in row])
+    advantages = torch.tensor(rows)
+    return -(log_probs * advantages).sum() / log_probs.numel(), advantages
+""", right=True),
+    Answer("11b.8", "a right answer: var_mean and nan_to_num", """
+def group_loss(log_probs, rewards):
+    if not rewards.shape[1] > 1:
+        raise ValueError("group of size " + str(rewards.shape[1]))
+    var, mean = torch.var_mean(rewards, dim=1, keepdim=True, correction=0)
+    advantages = ((rewards - mean) / var.sqrt()).nan_to_num(0.0)
+    return (-advantages * log_probs).mean(), advantages
+""", right=True),
+    Answer("11b.8", "no baseline", edit(GROUP, "rewards - rewards.mean(1, keepdim=True)", "rewards")),
+    Answer("11b.8", "the mean of the whole batch", edit(GROUP, "rewards.mean(1, keepdim=True)", "rewards.mean()")),
+    Answer("11b.8", "the mean over the questions", edit(GROUP, "rewards.mean(1, keepdim=True)", "rewards.mean(0, keepdim=True)")),
+    Answer("11b.8", "the other axis for both", edit(edit(GROUP, "rewards.mean(1, keepdim=True)", "rewards.mean(0, keepdim=True)"),
+                                                    "rewards.std(1, keepdim=True", "rewards.std(0, keepdim=True")),
+    Answer("11b.8", "not divided", edit(GROUP, "centred / spread.clamp(min=1e-8)", "centred")),
+    Answer("11b.8", "PyTorch's std as it comes", edit(GROUP, "keepdim=True, correction=0", "keepdim=True")),
+    Answer("11b.8", "the deviation of the whole batch", edit(GROUP, "rewards.std(1, keepdim=True, correction=0)",
+                                                            "rewards.std(correction=0)")),
+    Answer("11b.8", "divided by the variance", edit(GROUP, "rewards.std(1", "rewards.var(1")),
+    Answer("11b.8", "0/0 in a group of equals", edit(
+        GROUP, "torch.where(spread > 0, centred / spread.clamp(min=1e-8), torch.zeros_like(centred))", "centred / spread")),
+    Answer("11b.8", "a group of equals gets 1", edit(GROUP, "torch.zeros_like(centred)", "torch.ones_like(centred)")),
+    Answer("11b.8", "the sign", edit(GROUP, "-(advantages", "(advantages")),
+    Answer("11b.8", "the sum", edit(GROUP, ".mean(), advantages", ".sum(), advantages")),
+    Answer("11b.8", "summed within the groups", edit(GROUP, ".mean(), advantages", ".sum(1).mean(), advantages")),
+    Answer("11b.8", "probabilities", edit(GROUP, "advantages * log_probs", "advantages * log_probs.exp()")),
+    Answer("11b.8", "the bare rewards in the loss", edit(GROUP, "advantages * log_probs", "rewards * log_probs")),
+    Answer("11b.8", "no gradient", edit(GROUP, "advantages * log_probs", "advantages * log_probs.detach()")),
+    Answer("11b.8", "results exchanged", edit(GROUP, "return -(advantages * log_probs).mean(), advantages",
+                                              "return advantages, -(advantages * log_probs).mean()")),
+    Answer("11b.8", "a group of one is let through", edit(GROUP, "rewards.shape[1] < 2", "rewards.shape[1] < 1")),
+    Answer("11b.8", "mean times mean", edit(GROUP, "(advantages * log_probs).mean()", "(advantages.mean(1) * log_probs.mean(1)).mean()")),
+    Answer("11b.8", "bad answers left alone", edit(GROUP, "(advantages * log_probs)", "(advantages.clamp(min=0) * log_probs)")),
+    Answer("11b.8", "mean of the others", edit(GROUP, "rewards - rewards.mean(1, keepdim=True)",
+                                               "rewards - (rewards.sum(1, keepdim=True) - rewards) / (rewards.shape[1] - 1)")),
+
+    # 11b.9 Assemble the decoder of today
+    Answer("11b.9", "a right answer: the parts of the course", BLOCK, right=True),
+    Answer("11b.9", "a right answer: scores, mask and softmax written out", """
+from course_utils.models.positions import rope
+
+def decoder_block(x, weights, num_heads, num_kv_heads):
+    n, width = x.shape[1:]
+    norm = lambda t, w: F.rms_norm(t, (width,), w, 1e-6)
+    h, groups = norm(x, weights["norm_1"]), num_heads // num_kv_heads
+    q = rope((h @ weights["w_q"]).unflatten(-1, (num_kv_heads, groups, -1)).permute(0, 2, 3, 1, 4), halves=True)
+    k = rope((h @ weights["w_k"]).unflatten(-1, (num_kv_heads, 1, -1)).permute(0, 2, 3, 1, 4), halves=True)
+    v = (h @ weights["w_v"]).unflatten(-1, (num_kv_heads, 1, -1)).permute(0, 2, 3, 1, 4)
+    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+    scores = scores.masked_fill(torch.ones(n, n).triu(1).bool(), float("-inf"))
+    said = (scores.softmax(-1) @ v).permute(0, 3, 1, 2, 4).flatten(2)
+    x = x + said @ weights["w_o"]
+    h = norm(x, weights["norm_2"])
+    return x + (F.silu(h @ weights["w_gate"]) * (h @ weights["w_up"])) @ weights["w_down"]
+""", right=True),
+    Answer("11b.9", "a right answer: one head after the other", """
+from course_utils.models.attention import attention
+from course_utils.models.positions import rope
+
+def decoder_block(x, weights, num_heads, num_kv_heads):
+    size, w = x.shape[-1] // num_heads, weights
+    norm = lambda t, name: t / (t.pow(2).mean(-1, keepdim=True) + 1e-6).sqrt() * w[name]
+    h, said = norm(x, "norm_1"), []
+    for head in range(num_heads):
+        own, shared = head * size, head // (num_heads // num_kv_heads) * size
+        q = rope(h @ w["w_q"][:, own:own + size], halves=True)
+        k = rope(h @ w["w_k"][:, shared:shared + size], halves=True)
+        v = h @ w["w_v"][:, shared:shared + size]
+        said.append(attention(q, k, v, causal=True))
+    x = x + torch.cat(said, -1) @ w["w_o"]
+    h = norm(x, "norm_2")
+    gate = h @ w["w_gate"]
+    return x + (gate * gate.sigmoid() * (h @ w["w_up"])) @ w["w_down"]
+""", right=True),
+    Answer("11b.9", "a right answer: PyTorch's own attention with grouped heads", edit(BLOCK,
+           "attention(q, k, v, causal=True)", "F.scaled_dot_product_attention(q, k, v, is_causal=True)"), right=True),
+    Answer("11b.9", "no causal mask", edit(BLOCK, ", causal=True", "")),
+    Answer("11b.9", "neighbouring columns rotated", edit(BLOCK, "rope(q, halves=True), rope(k, halves=True)", "rope(q), rope(k)")),
+    Answer("11b.9", "keys not rotated", edit(BLOCK, "rope(k, halves=True)\n", "k\n")),
+    Answer("11b.9", "values rotated too", edit(BLOCK, "    k = k.repeat", "    v = rope(v, halves=True)\n    k = k.repeat")),
+    Answer("11b.9", "no rotation", edit(BLOCK, "rope(q, halves=True), rope(k, halves=True)", "q, k")),
+    Answer("11b.9", "key heads in turns", edit(edit(
+        BLOCK, "k.repeat_interleave(num_heads // num_kv_heads, dim=1)", "k.repeat(1, num_heads // num_kv_heads, 1, 1)"),
+        "v.repeat_interleave(num_heads // num_kv_heads, dim=1)", "v.repeat(1, num_heads // num_kv_heads, 1, 1)")),
+    Answer("11b.9", "heads not moved back", edit(BLOCK, ".transpose(1, 2).reshape(batch, n, width)", ".reshape(batch, n, width)")),
+    Answer("11b.9", "LayerNorm", edit(BLOCK, "t * torch.rsqrt(t.square().mean(-1, keepdim=True) + 1e-6) * weight",
+                                      "F.layer_norm(t, weight.shape, weight)")),
+    Answer("11b.9", "the norm's weight forgotten", edit(BLOCK, " + 1e-6) * weight", " + 1e-6)")),
+    Answer("11b.9", "the first norm twice", edit(BLOCK, 'norm(x, weights["norm_2"])', 'norm(x, weights["norm_1"])')),
+    Answer("11b.9", "no norm before the gated layer", edit(BLOCK, 'h = norm(x, weights["norm_2"])', "h = x")),
+    Answer("11b.9", "the stream replaced by its norm", edit(BLOCK, "x = x + out", "x = h + out")),
+    Answer("11b.9", "attention without residual", edit(BLOCK, "x = x + out", "x = out")),
+    Answer("11b.9", "no second residual", edit(BLOCK, "return x + (F.silu", "return (F.silu")),
+    Answer("11b.9", "SiLU on the wrong branch", edit(
+        BLOCK, 'F.silu(h @ weights["w_gate"]) * (h @ weights["w_up"])', '(h @ weights["w_gate"]) * F.silu(h @ weights["w_up"])')),
+    Answer("11b.9", "GELU", edit(BLOCK, "F.silu", "F.gelu")),
+    Answer("11b.9", "sigmoid", edit(BLOCK, "F.silu", "torch.sigmoid")),
+    Answer("11b.9", "a matrix transposed", edit(BLOCK, 'out @ weights["w_o"]', 'out @ weights["w_o"].T')),
+    Answer("11b.9", "both branches side by side", edit(BLOCK, 'h = norm(x, weights["norm_2"])',
+                                                      'h = norm(x - out @ weights["w_o"], weights["norm_2"])')),
+
+    # 11b.10 A step of DPO
+    Answer("11b.10", "a right answer: forces by hand", STEP, right=True),
+    Answer("11b.10", "a right answer: autograd", BY_AUTOGRAD, right=True),
+    Answer("11b.10", "a right answer: a loop over the pairs", """
+def preference_step(scores, known, chosen, rejected, beta, rate):
+    new = scores.clone()
+    for c, r in zip(chosen.tolist(), rejected.tolist()):
+        margin = beta * ((scores[c] - known[c]) - (scores[r] - known[r]))
+        pull = rate * beta * torch.sigmoid(-margin) / len(chosen)
+        new[c] += pull
+        new[r] -= pull
+    return new
+""", right=True),
+    Answer("11b.10", "a right answer: an optimiser", """
+def preference_step(scores, known, chosen, rejected, beta, rate):
+    table = torch.nn.Parameter(scores.clone())
+    optimizer = torch.optim.SGD([table], lr=rate)
+    gain = F.log_softmax(table, dim=0) - known
+    F.softplus(-beta * (gain[chosen] - gain[rejected])).mean().backward()
+    optimizer.step()
+    return table.detach()
+""", right=True),
+    Answer("11b.10", "the reference is left out", edit(STEP, " - known", "")),
+    Answer("11b.10", "the reference is added", edit(STEP, " - known", " + known")),
+    Answer("11b.10", "beta only before the sigmoid", edit(STEP, "margins = beta * (gain[chosen] - gain[rejected])",
+                                                         "margins = gain[chosen] - gain[rejected]")),
+    Answer("11b.10", "beta only in the margin", edit(STEP, "force = beta * torch", "force = torch")),
+    Answer("11b.10", "settled pairs pull hardest", edit(STEP, "torch.sigmoid(-margins)", "torch.sigmoid(margins)")),
+    Answer("11b.10", "the sum over the pairs", edit(STEP, " / len(chosen)", "")),
+    Answer("11b.10", "indexing instead of index_add", edit(
+        STEP, "change = torch.zeros_like(scores).index_add(0, chosen, force).index_add(0, rejected, -force)",
+        "change = torch.zeros_like(scores)\n    change[chosen] += force\n    change[rejected] -= force")),
+    Answer("11b.10", "the rejected answers stay", edit(STEP, ".index_add(0, rejected, -force)", "")),
+    Answer("11b.10", "the rejected answers rise as well", edit(STEP, "rejected, -force", "rejected, force")),
+    Answer("11b.10", "up the loss", edit(BY_AUTOGRAD, "table - rate", "table + rate")),
+    Answer("11b.10", "the gradient alone", edit(BY_AUTOGRAD, "(table - rate * table.grad).detach()", "table.grad")),
+    Answer("11b.10", "the rate is forgotten", edit(STEP, "scores + rate * change", "scores + change")),
+    Answer("11b.10", "the new probabilities", edit(STEP, "return scores + rate * change", "return (scores + rate * change).softmax(0)")),
+    Answer("11b.10", "in place", edit(STEP, "return scores + rate * change", "scores += rate * change\n    return scores")),
+    Answer("11b.10", "no sigmoid", edit(STEP, "torch.sigmoid(-margins)", "(-margins)")),
+    Answer("11b.10", "the derivative of the sigmoid, not of its logarithm", edit(
+        STEP, "torch.sigmoid(-margins)", "torch.sigmoid(-margins) * torch.sigmoid(margins)")),
+    Answer("11b.10", "the margins averaged first", edit(BY_AUTOGRAD, "F.logsigmoid(beta * (gain[chosen] - gain[rejected])).mean()",
+                                                      "F.logsigmoid((beta * (gain[chosen] - gain[rejected])).mean())")),
+
+    # what a reader of the blank chapter tried besides
+    Answer("11b.1", "a right answer: correlation times the ratio of the deviations", edit(
+        FIT, "(dx * dy).sum() / (dx * dx).sum()", "torch.corrcoef(torch.stack([x, y]))[0, 1] * y.std() / x.std()"), right=True),
+    Answer("11b.1", "polyfit's two numbers exchanged", """
+import numpy as np
+def fit_power_law(sizes, losses):
+    if len(sizes) < 2 or sizes.min() <= 0 or losses.min() <= 0:
+        raise ValueError(f"{len(sizes)} points, from {sizes.min()} and {losses.min()}")
+    x, y = sizes.log().numpy(), losses.log().numpy()
+    start, slope = np.polyfit(x, y, 1)
+    return torch.tensor(np.exp(start)), torch.tensor(-slope), torch.tensor(np.corrcoef(x, y)[0, 1]**2)
+""", says=("Slope and start exchanged",)),
+    Answer("11b.1", "the scale is the height at the means", edit(FIT, "(y.mean() - slope * x.mean()).exp()", "y.mean().exp()"),
+           says=("Height at the means",)),
+    Answer("11b.1", "log1p for log", edit(FIT, "sizes.log(), losses.log()", "sizes.log1p(), losses.log1p()")),
+    Answer("11b.1", "mean of the ratios", edit(FIT, "(dx * dy).sum() / (dx * dx).sum()", "(dy / dx).mean()")),
+    Answer("11b.1", "exponent before scale", edit(FIT, "return scale, -slope, r2", "return -slope, scale, r2"), says=("wrong order",)),
+    Answer("11b.2", "a right answer: target and prediction exchanged", edit(
+        LAW, "parts.logsumexp(0), losses.log()", "losses.log(), parts.logsumexp(0)"), right=True),
+    Answer("11b.2", "the logarithm of E added to the logarithm of the rest", edit(edit(LAW, ", e.expand(len(sizes))])", "])"),
+                                                                              "parts.logsumexp(0)", "(parts.logsumexp(0) + e)"),
+           says=("Floor added to the logarithm",)),
+    Answer("11b.2", "alpha times N", edit(edit(LAW, "alpha * sizes.log()", "alpha * sizes"), "beta * tokens.log()", "beta * tokens"),
+           says=("Sizes without logarithm",)),
+    Answer("11b.2", "the exponents on A and B too", edit(edit(LAW, "a - alpha * sizes.log()", "alpha * (a - sizes.log())"),
+                                                         "b - beta * tokens.log()", "beta * (b - tokens.log())"),
+           says=("Exponent times the factor too",)),
+    Answer("11b.2", "the errors clipped", edit(BY_HAND, "error = law - torch.log(losses)",
+                                               "error = (law - torch.log(losses)).clamp(-delta, delta)")),
+    Answer("11b.4", "the mark of the separator, so that the first token of an answer is lost", edit(
+        FEW, "[False] * (len(question) + 1) + [counts] * (len(answer) + 1)", "[False] * (len(question) + 2) + [counts] * len(answer)"),
+           says=("First token of each answer not counted",)),
+    Answer("11b.4", "-1 where nothing counts", edit(FEW, "~lesson, -100", "~lesson, -1"), says=("filled with -1",)),
+    Answer("11b.4", "the first id cut from the inputs", edit(FEW, "return row[:-1], targets[1:]", "return row[1:], targets[:-1]"),
+           says=("Moved the wrong way",)),
+    Answer("11b.4", "only the last answer's end counts", edit(FEW, "[counts] * (len(answer) + 1)",
+                                                             "[counts] * len(answer) + [at == len(examples) - 1]")),
+    Answer("11b.5", "a right answer: cross_entropy with -100", """
+def answer_log_prob(logits, ids, prompts, lengths):
+    batch, n, vocab = logits.shape
+    place = torch.arange(n).expand(batch, n)
+    wanted = ids.masked_fill((place < prompts[:, None]) | (place >= lengths[:, None]), -100)
+    nats = F.cross_entropy(logits[:, :-1].reshape(-1, vocab), wanted[:, 1:].reshape(-1), reduction="none")
+    return -nats.view(batch, n - 1).sum(1)
+""", right=True),
+    Answer("11b.5", "cross_entropy with its mean", """
+def answer_log_prob(logits, ids, prompts, lengths):
+    return torch.stack([-F.cross_entropy(logits[b, p - 1:l - 1], ids[b, p:l]) for b, (p, l) in enumerate(zip(prompts, lengths))])
+""", says=("Mean instead of sum",)),
+    Answer("11b.5", "the likeliest token's logarithm", edit(ANSWER, "log_p.gather(-1, ids[:, 1:, None])[..., 0]", "log_p.max(-1).values")),
+    Answer("11b.6", "a right answer: binary cross-entropy with logits", edit(
+        DPO, "-F.logsigmoid(margins).mean()", "F.binary_cross_entropy_with_logits(margins, torch.ones_like(margins))"), right=True),
+    Answer("11b.6", "log(1 + exp): infinite", edit(DPO, "-F.logsigmoid(margins).mean()", "torch.log(1 + torch.exp(-margins)).mean()")),
+    Answer("11b.6", "chosen less rejected, added to the references' difference", edit(edit(
+        DPO, "policy_chosen - reference_chosen", "policy_chosen - policy_rejected"), "policy_rejected - reference_rejected",
+        "reference_rejected - reference_chosen"), says=("Reference added",)),
+    Answer("11b.7", "more probable than the last of the best", edit(
+        ROUTE, "torch.zeros_like(probabilities).scatter(1, probabilities.topk(active, dim=1).indices, 1.0)",
+        "(probabilities > probabilities.topk(active, dim=1).values[:, -1:]).float()"),
+           says=("The last of the best left out",), never=("has no effect",)),
+    Answer("11b.7", "logits shared out", edit(ROUTE, "weights = probabilities * chosen", "weights = logits * chosen"),
+           says=("Logits shared out",)),
+    Answer("11b.7", "shares of tokens times experts", edit(ROUTE, "chosen.sum(dim=0) / chosen.sum()", "chosen.sum(dim=0) / chosen.numel()"),
+           says=("shares do not sum to 1",)),
+    Answer("11b.8", "a right answer: layer_norm", edit(
+        GROUP, "advantages = torch.where(spread > 0, centred / spread.clamp(min=1e-8), torch.zeros_like(centred))",
+        "advantages = F.layer_norm(rewards, rewards.shape[1:], eps=1e-12)"), right=True),
+    Answer("11b.8", "PPO's ratio, whose value is 1", edit(GROUP, "(advantages * log_probs).mean()",
+                                                        "(advantages * (log_probs - log_probs.detach()).exp()).mean()"),
+           never=("have no gradient",)),
+    Answer("11b.8", "groups of equals left out of the mean", edit(GROUP, "-(advantages * log_probs).mean()",
+                                                                 "-(advantages * log_probs)[(spread > 0)[:, 0]].mean()")),
+    Answer("11b.8", "the best answer alone", edit(GROUP, "    return -(adv",
+                                                 "    advantages = (rewards == rewards.amax(1, keepdim=True)).float()\n    return -(adv")),
+    Answer("11b.9", "a right answer: F.rms_norm", edit(BLOCK, "t * torch.rsqrt(t.square().mean(-1, keepdim=True) + 1e-6) * weight",
+                                                      "F.rms_norm(t, t.shape[-1:], weight, 1e-6)"), right=True),
+    Answer("11b.9", "the variance", edit(BLOCK, "t.square().mean(-1, keepdim=True)", "t.var(-1, keepdim=True)"),
+           says=("Variance for mean square",)),
+    Answer("11b.9", "queries not rotated", edit(BLOCK, "rope(q, halves=True), rope(k, halves=True)", "q, rope(k, halves=True)"),
+           says=("Queries not rotated",)),
+    Answer("11b.9", "rotated by the number of the head", edit(edit(edit(
+        BLOCK, '(h @ weights["w_q"]).view(batch, n, num_heads, size).transpose(1, 2)',
+        'rope((h @ weights["w_q"]).view(batch, n, num_heads, size), halves=True).transpose(1, 2)'),
+        '(h @ weights["w_k"]).view(batch, n, num_kv_heads, size).transpose(1, 2)',
+        'rope((h @ weights["w_k"]).view(batch, n, num_kv_heads, size), halves=True).transpose(1, 2)'),
+        "    q, k = rope(q, halves=True), rope(k, halves=True)\n", ""), says=("last axis but one",)),
+    Answer("11b.9", "keys in turns, values not", edit(BLOCK, "k.repeat_interleave(num_heads // num_kv_heads, dim=1)",
+                                                     "k.repeat(1, num_heads // num_kv_heads, 1, 1)"), says=("two different orders",)),
+    Answer("11b.9", "the output matrix forgotten", edit(BLOCK, 'out @ weights["w_o"]', "out"), says=("Output matrix forgotten",)),
+    Answer("11b.9", "SiLU of the product", edit(BLOCK, '(F.silu(h @ weights["w_gate"]) * (h @ weights["w_up"]))',
+                                               'F.silu((h @ weights["w_gate"]) * (h @ weights["w_up"]))'), says=("SiLU of the product",)),
+    Answer("11b.9", "w_k for the values", edit(BLOCK, 'v = (h @ weights["w_v"])', 'v = (h @ weights["w_k"])'), says=("Keys for values",)),
+    Answer("11b.10", "a right answer: pairs as rows of one-hot differences", """
+def preference_step(scores, known, chosen, rejected, beta, rate):
+    pairs = F.one_hot(chosen, len(scores)).float() - F.one_hot(rejected, len(scores)).float()
+    force = torch.sigmoid(-beta * (pairs @ (scores - known)))
+    return scores + rate * beta * (force @ pairs) / len(chosen)
+""", right=True),
+    Answer("11b.10", "pair after pair", """
+def preference_step(scores, known, chosen, rejected, beta, rate):
+    new = scores.clone()
+    for c, r in zip(chosen, rejected):
+        force = rate * beta * torch.sigmoid(-beta * (new[c] - new[r] - known[c] + known[r])) / len(chosen)
+        new[c] += force
+        new[r] -= force
+    return new
+""", says=("Pair after pair",)),
+    Answer("11b.10", "Adam", edit(edit(BY_AUTOGRAD, "loss.backward()", "loss.backward()\n    step = torch.optim.Adam([table], lr=rate)"),
+                                  "return (table - rate * table.grad).detach()", "step.step()\n    return table.detach()"),
+           says=("An adaptive optimiser",)),
+    Answer("11b.10", "the sigmoid as exp over 1 + exp", edit(STEP, "torch.sigmoid(-margins)",
+                                                            "torch.exp(-margins) / (1 + torch.exp(-margins))")),
+    Answer("11b.3", "commas taken away", edit(DISTINCT, "text.lower().split()", 'text.lower().replace(",", "").split()'),
+           says=("Commas taken away",)),
+    Answer("11b.3", "sorted", edit(DISTINCT, "return kept\n", "return sorted(kept)\n"), says=("Texts sorted",)),
 )

@@ -70,15 +70,27 @@ def preference_loss(policy_chosen, policy_rejected, reference_chosen, reference_
 
 GAIN = "((policy_chosen - reference_chosen) - (policy_rejected - reference_rejected))"
 
-MIX = '''
-prediction_of_the_mix = {
-    "times that every token of Wikipedia is read": 3.0,
-    "times that every token of Common Crawl is read": 0.73,
-    "times that every token of WebText2 is read": 3.474,
-    "tokens of Wikipedia read for one of Common Crawl, per token that there is": 6.83,
-    "billions of Common Crawl tokens that are never read": 230,
-    "sum of the five weights, in per cent": 101,
-}
+LAW = '''
+def law_loss(parameters, sizes, tokens, losses, delta):
+    a, b, e, alpha, beta = parameters
+    parts = torch.stack([a - alpha * sizes.log(), b - beta * tokens.log(), e.expand(len(sizes))])
+    return {end}
+'''
+
+GROUP = '''
+def group_loss(log_probs, rewards):
+    if rewards.shape[1] < 2:
+        raise ValueError(f"{{rewards.shape[1]}} answer")
+    {advantages}
+    return -(advantages * log_probs).mean(), advantages
+'''
+
+BLOCK = '''
+from course_utils.models.decoder import Decoder, DecoderConfig
+def decoder_block(x, weights, num_heads, num_kv_heads):
+    model = Decoder(DecoderConfig(vocab_size=2, d_model=x.shape[-1], num_heads=num_heads, num_layers=1, max_len=x.shape[1], rotary=True,
+                                  num_kv_heads=num_kv_heads, norm="rms", gated=True, activation="silu", bias=False, dropout=0.0))
+    return model.blocks[0](x)
 '''
 
 LISTED = (
@@ -95,7 +107,10 @@ LISTED = (
     return start.exp().float(), -slope.float(), r2.float()'''), right=True),
     Listed("11b.1", "adjusted r2", POWER.format(bad=POSITIVE, fit=BY_HAND + '''r2 = 1 - (1 - r2) * (len(x) - 1) / (len(x) - 2)
     return scale.float(), -slope.float(), r2.float()'''), says=("Share adjusted for the number of points",)),
-    Listed("11b.2", "the weight left out", MIX, says=("or you left it out",)),
+    Listed("11b.2", "the mean", LAW.format(
+        end='F.huber_loss(parts.logsumexp(0), losses.log(), delta=delta)'), says=("You average over the points",)),
+    Listed("11b.2", "log of the sum of exponentials", LAW.format(
+        end='F.huber_loss(parts.exp().sum(0).log(), losses.log(), delta=delta, reduction="sum")'), right=True),
     Listed("11b.3", "texts lower-cased in the result", distinct(keep="text.lower()")),
     Listed("11b.3", "blanks tidied in the result", distinct(keep='" ".join(text.split())')),
     Listed("11b.3", "a threshold of 1 refused", distinct(bad="n < 1 or not 0 < threshold < 1")),
@@ -164,4 +179,19 @@ def few_shot(examples, between, behind, last_only=False, row=[], counted=[]):
         gain=GAIN,
         loss="torch.where(margins == 0, torch.full_like(margins, math.log(2)), -F.logsigmoid(margins)).mean()")),
     Listed("11b.7", "ties take more experts", ROUTE, says=("Ties take more experts",)),
+    Listed("11b.8", "PyTorch's deviation as it comes", GROUP.format(
+        advantages="advantages = (rewards - rewards.mean(1, keepdim=True)) / (rewards.std(1, keepdim=True) + 1e-8)"),
+           says=("one less than the number",)),
+    Listed("11b.8", "a z-score over the batch", GROUP.format(
+        advantages="advantages = (rewards - rewards.mean()) / (rewards.std(correction=0) + 1e-8)"), says=("whole batch",)),
+    Listed("11b.9", "a new block of the course, whose weights are others", BLOCK),
+    Listed("11b.10", "plain indexing where answers come again", '''
+def preference_step(scores, known, chosen, rejected, beta, rate):
+    gain = scores.log_softmax(0) - known
+    force = rate * beta * torch.sigmoid(-beta * (gain[chosen] - gain[rejected])) / len(chosen)
+    new = scores.clone()
+    new[chosen] += force
+    new[rejected] -= force
+    return new
+''', says=("index_add adds all",)),
 )

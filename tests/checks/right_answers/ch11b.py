@@ -4,6 +4,9 @@ import math
 
 import torch
 
+from course_utils.models.attention import attention
+from course_utils.models.positions import rope
+
 
 def power_polynomial(sizes, losses):
     """Normal equations of a 2 × 2 system."""
@@ -30,17 +33,6 @@ def power_lists(sizes, losses):
     xx, yy = sum((v - mx) ** 2 for v in x), sum((v - my) ** 2 for v in y)
     xy = sum((v - mx) * (w - my) for v, w in zip(x, y, strict=True))
     return torch.tensor(math.exp(my - xy / xx * mx)), torch.tensor(-xy / xx), torch.tensor(xy**2 / xx / yy)
-
-
-DRAWN = {"Common Crawl": 0.60, "WebText2": 0.22, "Wikipedia": 0.03}
-TIMES = {name: share * 300 / size for (name, share), size in zip(DRAWN.items(), (410, 19, 3), strict=True)}
-NUMBERS = {"times that every token of Wikipedia is read": TIMES["Wikipedia"],
-           "times that every token of Common Crawl is read": TIMES["Common Crawl"],
-           "times that every token of WebText2 is read": TIMES["WebText2"],
-           "tokens of Wikipedia read for one of Common Crawl, per token that there is": TIMES["Wikipedia"] / TIMES["Common Crawl"],
-           "billions of Common Crawl tokens that are never read": 410 * (1 - TIMES["Common Crawl"]),
-           "sum of the five weights, in per cent": 60 + 22 + 8 + 8 + 3}
-ROUNDED = dict(zip(NUMBERS, (3, 0.44, 3.5, 6.8, 230, 101), strict=True))
 
 
 def distinct_strings(texts, n, threshold):
@@ -108,5 +100,86 @@ def route_loop(logits, active):
     return torch.stack(rows), (load / load.sum() * probable).sum() * len(load) / len(logits)
 
 
-ANSWERS = {"11b.1": [power_polynomial, power_lists], "11b.2": [NUMBERS, ROUNDED], "11b.3": [distinct_strings, distinct_recursive],
-           "11b.7": [route_masked, route_loop]}
+def law_by_hand(parameters, sizes, tokens, losses, delta):
+    a, b, e, alpha, beta = parameters
+    error = (torch.logaddexp(torch.logaddexp(a - alpha * sizes.log(), b - beta * tokens.log()), e) - losses.log()).abs()
+    inside = error.clamp(max=delta)
+    return (inside * (error - 0.5 * inside)).sum()
+
+
+def law_points(parameters, sizes, tokens, losses, delta):
+    """Point by point."""
+    total = parameters.new_zeros(())
+    for n, d, measured in zip(sizes, tokens, losses, strict=True):
+        terms = torch.stack([parameters[2], parameters[0] - parameters[3] * n.log(), parameters[1] - parameters[4] * d.log()])
+        total = total + torch.nn.functional.huber_loss(torch.logsumexp(terms, 0), measured.log(), delta=delta)
+    return total
+
+
+def group_moments(log_probs, rewards):
+    if rewards.size(1) < 2:
+        raise ValueError(f"only {rewards.size(1)} answer for each question")
+    centred = rewards - rewards.mean(dim=1)[:, None]
+    spread = centred.square().mean(dim=1).sqrt()[:, None]
+    advantages = centred / torch.where(spread == 0, torch.ones_like(spread), spread)
+    return -torch.einsum("qa,qa->", advantages, log_probs) / rewards.numel(), advantages
+
+
+def group_small(log_probs, rewards):
+    if rewards.shape[1] == 1:
+        raise ValueError("one answer only: 1")
+    with torch.no_grad():
+        mean, spread = rewards.mean(1, True), rewards.std(1, correction=0, keepdim=True)
+        advantages = (rewards - mean) / (spread + 1e-8)
+    return (-log_probs * advantages).mean(), advantages
+
+
+def block_parts(x, weights, num_heads, num_kv_heads):
+    def norm(t, w):
+        return torch.nn.functional.rms_norm(t, w.shape, w, 1e-6)
+
+    def heads(name, count):
+        return (h @ weights[name]).unflatten(-1, (count, -1)).transpose(1, 2)
+
+    h = norm(x, weights["norm_1"])
+    q, k, v = rope(heads("w_q", num_heads), halves=True), rope(heads("w_k", num_kv_heads), halves=True), heads("w_v", num_kv_heads)
+    k, v = (t.repeat_interleave(num_heads // num_kv_heads, 1) for t in (k, v))
+    x = x + attention(q, k, v, causal=True).transpose(1, 2).flatten(2) @ weights["w_o"]
+    h = norm(x, weights["norm_2"])
+    return x + (torch.nn.functional.silu(h @ weights["w_gate"]) * (h @ weights["w_up"])) @ weights["w_down"]
+
+
+def block_heads(x, weights, num_heads, num_kv_heads):
+    """Head by head, with scores and mask written out."""
+    n, d = x.shape[1], x.shape[2] // num_heads
+    h = x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt() * weights["norm_1"]
+    said = []
+    for head in range(num_heads):
+        kv = head * num_kv_heads // num_heads
+        q = rope(h @ weights["w_q"][:, head * d:(head + 1) * d], halves=True)
+        k = rope(h @ weights["w_k"][:, kv * d:(kv + 1) * d], halves=True)
+        scores = (q @ k.mT / d**0.5).masked_fill(~torch.ones(n, n).tril().bool(), -torch.inf)
+        said.append(scores.softmax(-1) @ (h @ weights["w_v"][:, kv * d:(kv + 1) * d]))
+    x = x + torch.cat(said, -1) @ weights["w_o"]
+    h = x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt() * weights["norm_2"]
+    gate = h @ weights["w_gate"]
+    return x + (gate * torch.sigmoid(gate) * (h @ weights["w_up"])) @ weights["w_down"]
+
+
+def step_matrix(scores, known, chosen, rejected, beta, rate):
+    """Pairs as rows of +1 and -1."""
+    pairs = torch.nn.functional.one_hot(chosen, len(scores)) - torch.nn.functional.one_hot(rejected, len(scores))
+    pairs = pairs.to(scores.dtype)
+    return scores + rate * beta / len(chosen) * pairs.T @ torch.sigmoid(-beta * pairs @ (scores - known))
+
+
+def step_grad(scores, known, chosen, rejected, beta, rate):
+    start = scores.detach().clone().requires_grad_()
+    gain = torch.log_softmax(start, 0) - known
+    loss = torch.nn.functional.softplus(-beta * (gain[chosen] - gain[rejected])).mean()
+    return scores - rate * torch.autograd.grad(loss, start)[0]
+
+
+ANSWERS = {"11b.1": [power_polynomial, power_lists], "11b.2": [law_by_hand, law_points], "11b.3": [distinct_strings, distinct_recursive],
+           "11b.7": [route_masked, route_loop], "11b.8": [group_moments, group_small], "11b.9": [block_parts, block_heads],
+           "11b.10": [step_matrix, step_grad]}
