@@ -1,0 +1,129 @@
+"""Exercise 13a.1: two partial softmaxes become one. The oracle goes through the rows in double precision with Python's numbers."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from ...checks.exercise import Case, Exercise, Twin, generator
+
+State = tuple[Tensor, Tensor, Tensor]
+
+
+def _oracle(a: list[Tensor], b: list[Tensor]) -> State:
+    m, s, o = [], [], []
+    for ma, sa, oa, mb, sb, ob in zip(*(x.tolist() for x in (*a, *b)), strict=True):
+        m.append(max(ma, mb))
+        x, y = (math.exp(z - m[-1]) if z > -math.inf else 0.0 for z in (ma, mb))
+        s.append(x * sa + y * sb)
+        o.append([x * p + y * q for p, q in zip(oa, ob, strict=True)])
+    return torch.tensor(m), torch.tensor(s), torch.tensor(o)
+
+
+def _merge(a: list[Tensor], b: list[Tensor], how: str = "right") -> State:
+    (ma, sa, oa), (mb, sb, ob) = a, b
+    m = torch.maximum(ma, mb)
+    if how == "minimum":
+        m = torch.minimum(ma, mb)
+    if how == "all rows":
+        m = m.max().expand_as(m)
+    if how == "sum of maxima":
+        m = ma + mb
+    safe = m if how == "nan" else m.masked_fill(m.isinf(), 0.0)
+    x, y = (ma - safe).exp(), (mb - safe).exp()
+    match how:
+        case "swapped":
+            x, y = y, x
+        case "to the other":
+            x, y = (ma - mb.masked_fill(mb.isinf(), 0.0)).exp(), torch.ones_like(y)
+        case "upside down":
+            x, y = (safe - ma).exp(), (safe - mb).exp()
+        case "no factors":
+            x = y = torch.ones_like(x)
+        case "first kept":
+            x = torch.ones_like(x)
+        case "second kept":
+            y = torch.ones_like(y)
+        case "base 2":
+            x, y = 2 ** (ma - safe), 2 ** (mb - safe)
+    s, o = x * sa + y * sb, x[:, None] * oa + y[:, None] * ob
+    match how:
+        case "o unscaled":
+            o = oa + ob
+        case "s unscaled":
+            s = sa + sb
+        case "normalised":
+            o = o / s.masked_fill(s == 0, 1.0)[:, None]
+        case "logarithm":
+            s = s.log()
+        case "first alone":
+            return ma, sa, oa
+        case "mean":
+            o = o / 2
+    return m, s, o
+
+
+def _draw(seed: int) -> list[Case]:
+    g = generator(seed)
+
+    def state(n: int, d: int, shift: float = 0.0) -> list[Tensor]:
+        return [1.5 * torch.randn(n, generator=g) + shift, 1 + 3 * torch.rand(n, generator=g), torch.randn(n, d, generator=g)]
+
+    return [Case(f"{n} rows, values of width {d}", {"a": state(n, d), "b": state(n, d, shift)}, shape="(n,), (n,), (n, d_v)")
+            for n, d, shift in ((5, 3, 0.0), (4, 6, 1.0), (7, 2, -1.0))]
+
+
+def _fixed() -> list[Case]:
+    g = generator(5)
+
+    def some(n: int, shift: float = 0.0) -> list[Tensor]:
+        return [torch.randn(n, generator=g) + shift, 1 + torch.rand(n, generator=g), torch.randn(n, 4, generator=g)]
+
+    nothing = [torch.full((3,), -torch.inf), torch.zeros(3), torch.zeros(3, 4)]
+    mixed = [torch.tensor([0.5, -torch.inf, 1.0]), torch.tensor([1.2, 0.0, 2.0]), torch.tensor([[1.0] * 4, [0.0] * 4, [-2.0] * 4])]
+    return [Case("one row", {"a": some(1), "b": some(1)}, part="values"),
+            Case("scores in the hundreds", {"a": some(3, 400.0), "b": some(3, 401.0)}, part="edges"),
+            Case("scores far below 0", {"a": some(3, -500.0), "b": some(3, -501.0)}, part="edges"),
+            Case("the second piece is empty", {"a": some(3), "b": nothing}, part="empty"),
+            Case("the first piece is empty", {"a": nothing, "b": some(3)}, part="empty"),
+            Case("both pieces are empty in one row", {"a": mixed, "b": nothing}, part="empty"),
+            Case("both pieces are empty", {"a": nothing, "b": nothing}, part="empty")]
+
+
+def _twin(name: str, how: str, hint: str) -> Twin:
+    return Twin(name, partial(_merge, how=how), hint)
+
+
+MERGE = Exercise(
+    id="13a.1", title="Merge two partial softmaxes", name="merge", kind="function", stars=2, minutes=10,
+    signature="merge(a, b) -> m (n,), s (n,), o (n, d_v)", oracle=_oracle, reference=_merge, draw=_draw, fixed=_fixed,
+    parts={"values": 2, "edges": 1, "empty": 1}, outputs=("m", "s", "o"), forbidden=("course_utils.models.online.merge",),
+    twins=(
+        _twin("nothing and nothing", "nan", "If both pieces are empty, minus infinity is subtracted from minus infinity, which is not a "
+              "number. Subtract 0 from such rows."),
+        _twin("weighted sums not rescaled", "o unscaled", "You bring the sums to the common maximum, but not the sums weighted with the "
+              "values. They were computed relative to the same old maxima."),
+        _twin("sums not rescaled", "s unscaled", "You bring the weighted sums to the common maximum, but not the plain sums."),
+        _twin("nothing rescaled", "no factors", "The two pieces were computed relative to different maxima, so their sums cannot simply be "
+              "added."),
+        _twin("first piece not rescaled", "first kept", "The first piece needs a factor too: the second one may hold the larger score."),
+        _twin("second piece not rescaled", "second kept", "The second piece needs a factor too: the first one may hold the larger score."),
+        _twin("factors exchanged", "swapped", "Each piece gets the factor that belongs to its own maximum; yours are exchanged."),
+        _twin("factors upside down", "upside down", "Your factors grow where they should shrink. A piece with a smaller maximum counts "
+              "less after merging."),
+        _twin("relative to the other piece", "to the other", "You bring the first piece to the maximum of the second, yet return the "
+              "larger maximum. Both belong together."),
+        _twin("smaller maximum", "minimum", "Your common maximum is the smaller one of the two. Exponentials then overflow."),
+        _twin("one maximum for all rows", "all rows", "Each row has its own maximum; you take one for all rows together."),
+        _twin("maxima added", "sum of maxima", "The largest score of both pieces is one of the two maxima and not their sum."),
+        _twin("already divided", "normalised", "You divide the weighted sums by the sums. A state holds them undivided, so that it can be "
+              "merged again."),
+        _twin("logarithm of the sum", "logarithm", "You return the logarithm of the sums. The state holds the sums themselves."),
+        _twin("powers of two", "base 2", "The sums are of exponentials, so the factors are powers of e and not of two."),
+        _twin("second piece forgotten", "first alone", "Your result is the first piece. The second piece has keys as well."),
+        _twin("weighted sums halved", "mean", "The weighted sums are added up; you take their mean."),
+    ),
+)
