@@ -1,9 +1,6 @@
 """Chapter 13b's long texts: a small GPT with rotated queries and keys, read far beyond the length it was trained on.
 
-    python -m course_utils.experiments.ch13b_window            writes ch13b_anywhere.safetensors and ch13b_begins.safetensors
-
-Two models, alike in everything but their windows of training: those of ``begins`` all start with one extra token, those of ``anywhere``
-start in the middle of the text. Each takes about 25 CPU seconds.
+    python -m course_utils.experiments.ch13b_window            writes ch13b_window.safetensors, about 25 CPU seconds
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ from ..training.loop import History, fit
 from ..training.schedules import warmup_cosine
 from ..training.stored import load_model, save_model
 
-HERE = Path(__file__).parent
+STORED = Path(__file__).with_name("ch13b_window.safetensors")
 LENGTH = 64  # letters of a window of training
 Look = Callable[[Tensor, Tensor], Tensor]  # (n, 1), (1, m): numbers of queries and keys -> (n, m), True = may attend
 
@@ -62,21 +59,25 @@ class RotaryBlock(nn.Module):
         self.qkv, self.out = nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width, bias=False)
         self.up, self.down = nn.Linear(width, 4 * width, bias=False), nn.Linear(4 * width, width, bias=False)
 
-    def forward(self, x: Tensor, positions: Tensor, mask: Tensor, base: float) -> Tensor:
+    def forward(self, x: Tensor, positions: Tensor, mask: Tensor, base: float, farthest: int | None = None) -> Tensor:
         q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in self.qkv(self.norm_1(x)).chunk(3, -1))
-        q, k = rope(q, positions, base), rope(k, positions, base)  # (batch, heads, n, width / heads)
-        if self.watched:
-            scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~mask, -torch.inf)
-            self.weights = scores.softmax(-1)
-        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        turned = rope(q, positions, base), rope(k, positions, base)  # (batch, heads, n, width / heads)
+        if self.watched or farthest is not None:
+            scores = turned[0] @ turned[1].mT
+            if farthest is not None:  # keys further away are read as if they were that far away
+                far = positions[:, None] - positions > farthest
+                scores = torch.where(far, rope(q, torch.full_like(positions, farthest), base) @ k.mT, scores)
+            self.weights = (scores / math.sqrt(q.shape[-1])).masked_fill(~mask, -torch.inf).softmax(-1)
+        mixed = self.weights @ v if farthest is not None else F.scaled_dot_product_attention(*turned, v, attn_mask=mask)
         x = x + self.out(mixed.transpose(1, 2).flatten(2))
         return x + self.down(F.gelu(self.up(self.norm_2(x))))
 
 
 class RotaryGPT(nn.Module):
-    """``forward(ids, look, scale, base)``: ``(batch, n)`` -> logits ``(batch, n, vocabulary)``.
+    """``forward(ids, look, scale, base, farthest)``: ``(batch, n)`` -> logits ``(batch, n, vocabulary)``.
 
-    ``look`` says which keys a query reads; positions are divided by ``scale`` (position interpolation); ``base`` is that of the rotation.
+    ``look`` says which keys a query reads; positions are divided by ``scale`` (position interpolation); ``base`` is that of the rotation;
+    with ``farthest`` every larger distance is replaced by this one.
     """
 
     def __init__(self, config: RotaryConfig):
@@ -87,12 +88,12 @@ class RotaryGPT(nn.Module):
         self.norm, self.out = RMSNorm(config.width), nn.Linear(config.width, config.vocab_size, bias=False)
         nn.init.normal_(self.token.weight, std=0.5)
 
-    def forward(self, ids: Tensor, look: Look = causal, scale: float = 1.0, base: float = 10_000.0) -> Tensor:
+    def forward(self, ids: Tensor, look: Look = causal, scale: float = 1.0, base: float = 10_000.0, farthest: int | None = None) -> Tensor:
         place = torch.arange(ids.shape[1])
         mask = look(place[:, None], place[None])
         x = self.token(ids)
         for block in self.blocks:
-            x = block(x, place / scale, mask, base)
+            x = block(x, place / scale, mask, base, farthest)
         return self.out(self.norm(x))
 
 
@@ -107,8 +108,8 @@ def begin(rows: Tensor) -> Tensor:
     return torch.cat([torch.full((len(rows), 1), len(text()[0])), rows], 1)
 
 
-def learn(model: RotaryGPT, begins: bool, steps: int, length: int = LENGTH, batch: int = 16, seed: int = 0, lr: float = 3e-3,
-          scale: float = 1.0) -> History:
+def learn(model: RotaryGPT, steps: int, length: int = LENGTH, batch: int = 16, seed: int = 0, lr: float = 3e-3, scale: float = 1.0,
+          begins: bool = False) -> History:
     """Train on windows of ``length`` letters; with ``begins`` each has the token that begins a text in front."""
     g, stream = torch.Generator().manual_seed(seed), text()[1]
     reach = torch.arange(length + 1)
@@ -124,11 +125,11 @@ def learn(model: RotaryGPT, begins: bool, steps: int, length: int = LENGTH, batc
     return history
 
 
-def train(begins: bool, seed: int = 0, steps: int = 500) -> RotaryGPT:
+def train(seed: int = 0, steps: int = 500, begins: bool = False) -> RotaryGPT:
     """A fresh model."""
     torch.manual_seed(seed)
     model = RotaryGPT(RotaryConfig(len(text()[0]) + 1))
-    learn(model, begins, steps, seed=seed)
+    learn(model, steps, seed=seed, begins=begins)
     return model
 
 
@@ -185,23 +186,17 @@ def first_key(model: RotaryGPT, rows: Tensor, queries: range = range(32, 64)) ->
     return found
 
 
-def path(begins: bool) -> Path:
-    """Where the committed model lies."""
-    return HERE / f"ch13b_{'begins' if begins else 'anywhere'}.safetensors"
-
-
-def load(begins: bool) -> RotaryGPT:
+def load() -> RotaryGPT:
     """The committed model."""
-    return load_model(path(begins), "rotary GPT", lambda config: RotaryGPT(RotaryConfig(**config)))[0]
+    return load_model(STORED, "rotary GPT", lambda config: RotaryGPT(RotaryConfig(**config)))[0]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=500)
     steps = parser.parse_args(argv).steps
-    for begins in (False, True):
-        model = train(begins, steps=steps)
-        save_model(path(begins), model, model.config, f"python -m course_utils.experiments.ch13b_window --steps {steps}")
+    model = train(steps=steps)
+    save_model(STORED, model, model.config, f"python -m course_utils.experiments.ch13b_window --steps {steps}")
 
 
 if __name__ == "__main__":

@@ -20,10 +20,10 @@ def _oracle(p: Tensor, q: Tensor, token: Tensor, u: Tensor, w: Tensor) -> tuple[
         left = [max(0.0, s - t) for s, t in zip(large, small, strict=True)]
         running, total = 0.0, sum(left)
         for i, share in enumerate(left):
-            running += share / total
+            running, choice = running + share / total, i
             if running > b:
                 break
-        new.append(i)
+        new.append(choice)
     return torch.tensor(new), torch.tensor(accepted)
 
 
@@ -48,12 +48,32 @@ def _draft(p: Tensor, q: Tensor, token: Tensor, u: Tensor, w: Tensor, how: str =
             leftover = (p - q).abs()
         case "other leftover":
             leftover = (q - p).clamp_min(0)
+        case "negative kept":
+            leftover = p - q
+        case "missing ratio":
+            leftover = (1 - p / q).clamp_min(0)
         case "drafted removed":
             leftover = p.scatter(1, own, 0.0)
     repaired = _pick(leftover, w)
     match how:
         case "not normalised":
             repaired = (leftover.cumsum(1) <= w[:, None]).sum(1).clamp_max(p.shape[1] - 1)
+        case "not normalised, open":
+            repaired = (leftover.cumsum(1) <= w[:, None]).sum(1)
+        case "negative kept":
+            repaired = (leftover.cumsum(1) / leftover.clamp_min(0).sum(1, keepdim=True) <= w[:, None]).sum(1)
+        case "batch":
+            repaired = (leftover.cumsum(1) / leftover.sum() <= w[:, None]).sum(1)
+        case "softmax":
+            repaired = _pick(leftover.softmax(1), w)
+        case "not running":
+            repaired = (leftover / leftover.sum(1, keepdim=True) > w[:, None]).int().argmax(1)
+        case "equal is enough":
+            repaired = (leftover.cumsum(1) / leftover.sum(1, keepdim=True) < w[:, None]).sum(1)
+        case "above counted":
+            repaired = (leftover.cumsum(1) / leftover.sum(1, keepdim=True) > w[:, None]).sum(1)
+        case "accepted alone":
+            return token[accepted], accepted
         case "largest":
             repaired = leftover.argmax(1)
         case "u again":
@@ -92,8 +112,13 @@ def _fixed() -> list[Case]:
                             "u": torch.full((n,), u), "w": torch.full((n,), w)}, part="edges")
 
     same = torch.tensor([[0.2, 0.3, 0.5]] * 3)
-    return [case("the large model is surer than the small one", 0, 0.99, 0.9), case("the token is impossible for the large model", 3, 0.0, 0.2),
+    return [case("the large model is surer than the small one", 0, 0.99, 0.9),
+            case("the token is impossible for the large model", 3, 0.0, 0.2),
+            case("w is exactly a running sum", 3, 0.5, 0.5),
             case("w close to 1", 3, 0.5, 0.999), case("w is 0", 3, 0.5, 0.0, 2),
+            Case("w is 0, and the first token has no leftover", {
+                "p": p.flip(1), "q": q.flip(1), "token": torch.tensor([0]), "u": torch.tensor([0.5]), "w": torch.tensor([0.0])},
+                 part="edges"),
             Case("two equal models", {"p": same, "q": same.clone(), "token": torch.tensor([2, 0, 1]), "u": torch.tensor([0.99, 0.0, 0.5]),
                                       "w": torch.tensor([0.1, 0.5, 0.9])}, part="edges")]
 
@@ -117,8 +142,25 @@ DRAFT = Exercise(
               "large model has more."),
         _twin("only the drafted token removed", "drafted removed", "You draw from the large model without the drafted token. Other tokens "
               "were proposed too often or too seldom as well."),
-        _twin("leftover not made a distribution", "not normalised", "The leftover sums to less than one, so the last tokens come too often. "
-              "Make its sum one first."),
+        _twin("leftover not made a distribution", "not normalised", "The leftover sums to less than one, so the last tokens come too "
+              "often. Make its sum one first."),
+        _twin("running sums end below one", "not normalised, open", "The leftover sums to less than one, so the running sum may never "
+              "exceed the drawn number and you return a token that does not exist. Make its sum one first."),
+        _twin("one sum for the batch", "batch", "You divide the leftovers by one sum of all rows. Each row is a distribution of its own."),
+        _twin("softmax of the leftover", "softmax", "A softmax gives every token a chance, also those that have no leftover at all. Divide "
+              "by the sum instead."),
+        _twin("negative differences kept", "negative kept", "Where the small model gives more than the large one, your differences are "
+              "negative and the running sum falls. They count as 0."),
+        _twin("missing part of the ratio", "missing ratio", "You draw from what the ratio lacks, which is where the small model has too "
+              "much. Missing is what the large model has more."),
+        _twin("shares not added up", "not running", "You compare each share of the leftover with the drawn number. Their running sum "
+              "has to exceed it."),
+        _twin("equal running sum taken", "equal is enough", "A running sum that equals the drawn number does not exceed it yet. With a "
+              "drawn 0 you may return a token without any leftover."),
+        _twin("running sums above counted", "above counted", "You count the running sums that exceed the drawn number. The first token to "
+              "exceed it has as many before it as do not."),
+        _twin("repaired tokens missing", "accepted alone", "You return the accepted tokens alone. Each rejected token is replaced by a "
+              "repaired one, in its place."),
         _twin("most of the leftover", "largest", "You take the token with the largest leftover. It has to be drawn."),
         _twin("same number used twice", "u again", "You use the number that rejected the token to draw the new one. It is not uniform any "
               "more."),
@@ -127,8 +169,8 @@ DRAFT = Exercise(
               "probability is divided by the small one's."),
         _twin("accepted by the large model alone", "large alone", "You accept with the large model's probability. What counts is how it "
               "compares with the small model's."),
-        _twin("accepted by the small model alone", "small alone", "You accept with the small model's probability. It has been used when the "
-              "token was drawn."),
+        _twin("accepted by the small model alone", "small alone", "You accept with the small model's probability. It has been used when "
+              "the token was drawn."),
         _twin("accepted if above a half", "half", "You accept what has more than half of the probability. Then improbable tokens never "
               "come."),
         _twin("accepted without chance", "never by chance", "You reject whatever the small model likes more. Some of it has to pass, by "

@@ -29,21 +29,35 @@ def _block(q: Tensor, k: Tensor, v: Tensor, grad: Tensor, output: Tensor, lse: T
     p = scores.softmax(-1) if own else (scores - lse[:, None]).exp()
     if how == "largest":
         p = (scores - scores.amax(1, keepdim=True)).exp()
+    match how:
+        case "lse added":
+            p = (scores + lse[:, None]).exp()
+        case "lse left out":
+            p = scores.exp()
+        case "divided by lse":
+            p = scores.exp() / lse[:, None]
+        case "raw scores":
+            p = (q @ k.T - lse[:, None]).exp()
     dv, dp = p.T @ grad, grad @ v.T
     d = {"output": (grad * output).sum(-1, keepdim=True), "block": (p * dp).sum(-1, keepdim=True), "none": torch.zeros(len(q), 1),
-         "columns": (p * dp).sum(0, keepdim=True), "plain": (grad * output).mean(-1, keepdim=True), "plus": -(grad * output).sum(-1, keepdim=True),
-         "gradients": grad.sum(-1, keepdim=True)}[share]
+         "columns": (p * dp).sum(0, keepdim=True), "plain": (grad * output).mean(-1, keepdim=True),
+         "plus": -(grad * output).sum(-1, keepdim=True),
+         "gradients": grad.sum(-1, keepdim=True), "outputs": output.sum(-1, keepdim=True), "one": (grad * output).sum()}[share]
     ds = dp - d if how == "p forgotten" else p * (dp - d)
     if how == "softmax squared":
         ds = p * (1 - p) * dp
+    if how == "derivative twice":
+        ds = p * (1 - p) * (dp - d)
     dq, dk = ds @ k, ds.T @ q
     outer = q.shape[-1] ** -0.5 if how != "d" else 1 / q.shape[-1]
     dq = dq * (outer if scales in ("both", "dq", "twice") else 1)
     dk = dk * (outer if scales in ("both", "dk", "twice") else 1)
     if scales == "twice":
         dq, dk = dq * outer, dk * outer
-    if how == "exchanged":
-        dv = (p * dp).T @ grad
+    if how == "keys twice":
+        dk = dk * outer
+    if how == "values scaled":
+        dv = dv * outer
     return dq, dk, dv
 
 
@@ -57,8 +71,8 @@ def _draw(seed: int) -> list[Case]:
             "q": q, "k": k[first:last], "v": v[first:last], "grad": grad, "output": scores.softmax(1) @ v,
             "lse": scores.logsumexp(1)}, part=part, shape="(rows, d), (columns, d), (columns, d_v)")
 
-    return [case(5, 11, 3, 7, 6, 4), case(3, 9, 0, 5, 4, 7), case(6, 8, 6, 8, 3, 5), case(4, 6, 2, 3, 5, 2, "edges"),
-            case(1, 7, 4, 7, 2, 3, "edges")]
+    return [case(5, 11, 3, 6, 7, 4), case(3, 9, 0, 5, 4, 7), case(6, 8, 6, 8, 3, 5), case(4, 6, 2, 3, 5, 2, "edges"),
+            case(1, 7, 4, 7, 2, 4, "edges")]
 
 
 _BUGS = {"own": True, "share": "block", "scales": "dq"}
@@ -103,6 +117,22 @@ BUG = Exercise(
               how="p forgotten"),
         _left("You use the derivative of a single weight by its own score. Each score moves all weights of its row.",
               "diagonal of the softmax alone", how="softmax squared"),
+        _left("You multiply by 1 minus the weight as well. Subtracting the share of the row already accounts for its other weights.",
+              "derivative of the softmax twice", how="derivative twice"),
+        _left("You add the log-sum-exp to the scores. The exponential has to be divided by the sum of the row, so its logarithm is "
+              "subtracted.", "log-sum-exp added", how="lse added"),
+        _left("Your weights are plain exponentials of the scores. They still have to be divided by the sum of the whole row, which is what "
+              "the log-sum-exp knows.", "log-sum-exp left out", how="lse left out"),
+        _left("You divide by the log-sum-exp. It is the logarithm of the sum of the row, and the sum itself has to divide.",
+              "divided by the log-sum-exp", how="divided by lse"),
+        _left("Your weights come from scores that are not divided by the root of the width, while the log-sum-exp is that of divided ones.",
+              "weights of unscaled scores", how="raw scores"),
+        _left("You subtract the sum of the output; the gradient has to be multiplied in.", "gradient left out", share="outputs"),
+        _left("You subtract one number from all rows. Each row has an output and a gradient of its own.", "one share for all rows",
+              share="one"),
+        _left("The factor of the scores is applied twice in your gradient of the keys.", "scale twice for the keys", how="keys twice"),
+        _left("The values are not part of the scores, so their gradient does not get the factor of the scores.", "values scaled too",
+              how="values scaled"),
         _left("Your exponentials are relative to the largest score of the block, so they are not the weights yet.",
               "maximum in place of log-sum-exp", how="largest"),
     ),

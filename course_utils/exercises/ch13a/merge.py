@@ -32,7 +32,16 @@ def _merge(a: list[Tensor], b: list[Tensor], how: str = "right") -> State:
         m = m.max().expand_as(m)
     if how == "sum of maxima":
         m = ma + mb
-    safe = m if how == "nan" else m.masked_fill(m.isinf(), 0.0)
+    if how == "log-sum-exp":
+        m = torch.logaddexp(ma, mb)
+    if how == "finite":
+        m = m.clamp_min(-1e9)
+    if how == "as a whole":  # only pieces without any key are handled
+        if ma.isinf().all():
+            return mb, sb, ob
+        if mb.isinf().all():
+            return ma, sa, oa
+    safe = m if how in ("nan", "half mended", "as a whole") else m.masked_fill(m.isinf(), 0.0)
     x, y = (ma - safe).exp(), (mb - safe).exp()
     match how:
         case "swapped":
@@ -49,6 +58,10 @@ def _merge(a: list[Tensor], b: list[Tensor], how: str = "right") -> State:
             y = torch.ones_like(y)
         case "base 2":
             x, y = 2 ** (ma - safe), 2 ** (mb - safe)
+        case "relative to 0":
+            x, y = ma.exp() / safe.exp(), mb.exp() / safe.exp()
+        case "the first maximum":
+            m, x, y = ma, torch.ones_like(x), (mb - ma.masked_fill(ma.isinf(), 0.0)).exp()
     s, o = x * sa + y * sb, x[:, None] * oa + y[:, None] * ob
     match how:
         case "o unscaled":
@@ -63,6 +76,12 @@ def _merge(a: list[Tensor], b: list[Tensor], how: str = "right") -> State:
             return ma, sa, oa
         case "mean":
             o = o / 2
+        case "first values":
+            o = x[:, None] * oa
+        case "empty is 0":
+            return safe, s, o
+        case "half mended":
+            s = s.nan_to_num(0.0)
     return m, s, o
 
 
@@ -84,12 +103,14 @@ def _fixed() -> list[Case]:
 
     nothing = [torch.full((3,), -torch.inf), torch.zeros(3), torch.zeros(3, 4)]
     mixed = [torch.tensor([0.5, -torch.inf, 1.0]), torch.tensor([1.2, 0.0, 2.0]), torch.tensor([[1.0] * 4, [0.0] * 4, [-2.0] * 4])]
+    other = [torch.tensor([-torch.inf, -torch.inf, 0.3]), torch.tensor([0.0, 0.0, 1.5]), torch.tensor([[0.0] * 4, [0.0] * 4, [3.0] * 4])]
     return [Case("one row", {"a": some(1), "b": some(1)}, part="values"),
             Case("scores in the hundreds", {"a": some(3, 400.0), "b": some(3, 401.0)}, part="edges"),
             Case("scores far below 0", {"a": some(3, -500.0), "b": some(3, -501.0)}, part="edges"),
             Case("the second piece is empty", {"a": some(3), "b": nothing}, part="empty"),
             Case("the first piece is empty", {"a": nothing, "b": some(3)}, part="empty"),
             Case("both pieces are empty in one row", {"a": mixed, "b": nothing}, part="empty"),
+            Case("both pieces are empty in one row, and one in another", {"a": mixed, "b": other}, part="empty"),
             Case("both pieces are empty", {"a": nothing, "b": nothing}, part="empty")]
 
 
@@ -125,5 +146,21 @@ MERGE = Exercise(
         _twin("powers of two", "base 2", "The sums are of exponentials, so the factors are powers of e and not of two."),
         _twin("second piece forgotten", "first alone", "Your result is the first piece. The second piece has keys as well."),
         _twin("weighted sums halved", "mean", "The weighted sums are added up; you take their mean."),
+        _twin("second weighted sums forgotten", "first values", "Your weighted sums are those of the first piece. The second piece has "
+              "values as well."),
+        _twin("nothing has maximum 0", "empty is 0", "Where both pieces are empty, 0 is subtracted in place of the maximum. The maximum "
+              "itself stays minus infinity, or a later piece would be merged wrongly."),
+        _twin("finite number for minus infinity", "finite", "You put a very negative number in the place of minus infinity and return it. "
+              "A row without any key has minus infinity as its maximum."),
+        _twin("only the sums of nothing mended", "half mended", "Where both pieces are empty you mend the sums, but the weighted sums are "
+              "not a number either."),
+        _twin("nothing only as a whole", "as a whole", "You look for pieces in which all rows are empty. Both pieces may be empty in "
+              "one row and hold keys in the next one."),
+        _twin("exponentials of the maxima themselves", "relative to 0", "You take the exponentials of the maxima themselves, and those "
+              "overflow. Only differences of maxima are small enough."),
+        _twin("log-sum-exp of the maxima", "log-sum-exp", "You join the maxima by a log-sum-exp. The new maximum is simply the larger one "
+              "of the two."),
+        _twin("relative to the first piece", "the first maximum", "Your result is always relative to the maximum of the first piece. The "
+              "second one may hold the larger score, and then exponentials overflow."),
     ),
 )

@@ -31,22 +31,41 @@ def _quantise(x: Tensor, bits: int, group: int | None = None, how: str = "right"
     parts = x.reshape(rows, -1, group)
     if how == "every so many-th":
         parts = x.reshape(rows, group, -1).mT
+    if how == "turned":
+        parts = x.T.reshape(rows, -1, group)
     size = {"no abs": parts.amax(-1), "mean": parts.abs().mean(-1), "deviation": parts.square().mean(-1).sqrt(),
-            "range": (parts.amax(-1) - parts.amin(-1)) / 2, "smallest": parts.abs().amin(-1)}.get(how, parts.abs().amax(-1))
+            "abs of the largest": parts.amax(-1).abs(), "range": (parts.amax(-1) - parts.amin(-1)) / 2,
+            "smallest": parts.abs().amin(-1)}.get(how, parts.abs().amax(-1))
     match how:
         case "tensor":
             size = size.max().expand_as(size)
         case "columns":
             size = size.amax(0, keepdim=True).expand_as(size)
+        case "row for all groups":
+            size = size.amax(1, keepdim=True).expand_as(size)
+        case "from the smallest":
+            low, scale = parts.amin(-1, keepdim=True), (parts.amax(-1) - parts.amin(-1)) / (2**bits - 1)
+            scale = torch.where(scale != 0, scale, 1.0)
+            return ((parts - low) / scale[..., None]).round().reshape(rows, columns), scale
         case "zeros":
             return (parts / (size / top)[..., None]).round().reshape(rows, columns), size / top
     scale = size / top
+    if how == "all ones" and (scale == 0).any():
+        scale = torch.ones_like(scale)
+    if how == "at least 1":
+        scale = scale.clamp_min(1.0)
+    if how == "tiny is zero":
+        scale = torch.where(scale < 1e-5, 0.0, scale)
     scale = torch.where(scale != 0, scale, 0.0 if how == "zero scale" else 1.0)
     y = parts / torch.where(scale != 0, scale, 1.0)[..., None]
     codes = {"down": y.floor(), "cut": y.trunc(), "unrounded": y, "up": y.ceil()}.get(how, y.round())
     if how == "restored":
         codes = y.round() * scale[..., None]
     codes = (codes.mT if how == "every so many-th" else codes).reshape(rows, columns)
+    if how == "turned":
+        codes = codes.reshape(columns, rows).T
+    if how == "bytes":
+        codes = ((codes + 128) % 256 - 128)  # what a whole number of eight bits makes of it
     if how == "inverse":
         scale = 1 / scale
     if how == "shifted":
@@ -64,8 +83,13 @@ def _draw(seed: int) -> list[Case]:
     g = generator(seed)
 
     def case(rows: int, columns: int, bits: int, group: int | None, part: str) -> Case:
-        x = torch.randn(rows, columns, generator=g) * (0.3 + 2 * torch.rand(rows, 1, generator=g))
-        x = x - 0.3 * x.abs().amax(1, keepdim=True)  # the largest size of most groups is negative
+        while True:
+            x = torch.randn(rows, columns, generator=g) * (0.3 + 2 * torch.rand(rows, 1, generator=g))
+            x = x - 0.3 * x.abs().amax(1, keepdim=True)  # the largest size of most groups is negative
+            parts = x.double().unflatten(1, (-1, group or columns))
+            y = parts / parts.abs().amax(-1, keepdim=True) * (2 ** (bits - 1) - 1)
+            if ((y - y.floor() - 0.5).abs() > 1e-3).all():  # no number lies so near the middle that rounding errors decide
+                break
         return Case(f"({rows}, {columns}), {bits} bits, " + (f"groups of {group}" if group else "rows"),
                     {"x": x, "bits": bits} | ({"group": group} if group else {}), part=part, shape="(rows, columns), (rows, groups)")
 
@@ -80,6 +104,8 @@ def _fixed() -> list[Case]:
     zeros[1, 4:8] = 0
     return [Case("a group of zeros", {"x": zeros, "bits": 4, "group": 4}, part="edges"),
             Case("a row of zeros", {"x": torch.cat([x[:1], 0 * x[:1]]), "bits": 8}, part="edges"),
+            Case("tiny numbers", {"x": 1e-6 * x, "bits": 5, "group": 6}, part="edges"),
+            Case("twelve bits", {"x": x, "bits": 12}, part="rows"),
             Case("two bits", {"x": x, "bits": 2, "group": 6}, part="groups"),
             *(Case(f"12 columns, groups of {group}", {"x": x, "bits": 4, "group": group}, part="refusal", rejects=ValueError,
                    mentions=("12", str(group))) for group in (5, 24))]
@@ -98,12 +124,14 @@ QUANTISE = Exercise(
         _twin("one scale for the matrix", "tensor", "All rows share one scale in yours. Each group has its own largest number."),
         _twin("one scale for each column", "columns", "Your scales are shared along the columns. A group lies in one row."),
         _twin("groups ignored", "rows", "You use one scale for the whole row, whatever group was asked for."),
-        _twin("every so many-th number", "every so many-th", "Your groups take every so many-th number of a row. A group holds neighbours."),
+        _twin("every so many-th number", "every so many-th", "Your groups take every so many-th number of a row. A group holds "
+              "neighbours."),
         _twin("negative numbers forgotten", "no abs", "You take the largest number. A negative one may be larger in size."),
         _twin("mean size", "mean", "You take the mean size of a group. Larger numbers then do not fit; the largest one has to."),
-        _twin("root mean square", "deviation", "You take a typical size of a group. Larger numbers then do not fit; the largest one has to."),
-        _twin("half of the range", "range", "You take half of the distance from smallest to largest. The grid is symmetric around 0, so the "
-              "largest size counts."),
+        _twin("root mean square", "deviation", "You take a typical size of a group. Larger numbers then do not fit; the largest one has "
+              "to."),
+        _twin("half of the range", "range", "You take half of the distance from smallest to largest. The grid is symmetric around 0, so "
+              "the largest size counts."),
         _twin("smallest size", "smallest", "You take the smallest size of a group; the largest one has to fit."),
         _twin("one level too many", "levels", "With a sign the whole numbers end one lower: with four bits at seven and not at eight."),
         _twin("no bit for the sign", "unsigned", "One bit is needed for the sign, which halves the largest whole number."),
@@ -118,6 +146,21 @@ QUANTISE = Exercise(
         _twin("codes moved above zero", "shifted", "Your codes begin at 0. Here they have a sign, and 0 stays 0."),
         _twin("zeros divided by zero", "zeros", "In a group of zeros the scale is 0, and 0 divided by 0 is not a number. Such a group has "
               "scale 1."),
-        _twin("scale of zeros is zero", "zero scale", "The scale of a group of zeros is 1 by agreement; yours is 0."),
+        _twin("scale of zeros is zero", "zero scale", "The scale of a group of zeros is 1 by agreement; yours is 0 or close "
+              "to it."),
+        _twin("one scale for all groups", "row for all groups", "All groups of a row share one scale in yours, that of the largest number "
+              "of the row. Each group has a largest number of its own."),
+        _twin("size of the largest number", "abs of the largest", "You look for the largest number and take its absolute value "
+              "afterwards. A negative number of larger size is overlooked."),
+        _twin("smallest number subtracted", "from the smallest", "You subtract the smallest number and begin at 0. Here the whole numbers "
+              "have a sign, and 0 stays 0."),
+        _twin("neighbours of a column", "turned", "Your groups run down the columns of the matrix. A group holds neighbours of a row."),
+        _twin("scales below one raised", "at least 1", "You raise every scale below 1 to 1. Only a group of zeros has the scale 1 by "
+              "agreement; all others need theirs, however small."),
+        _twin("one group of zeros for all", "all ones", "One group of zeros sets all of your scales to 1. Only its own scale is 1."),
+        _twin("tiny numbers taken for zeros", "tiny is zero", "You treat groups of very small numbers as if they were zeros. Only a "
+              "group in which every number is exactly 0 has the scale 1."),
+        _twin("codes kept in eight bits", "bytes", "Your codes are whole numbers of eight bits, which end at 127. A float tensor is asked "
+              "for, and more than eight bits may be wanted."),
     ),
 )

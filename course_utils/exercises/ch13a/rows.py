@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -27,10 +28,20 @@ def _rows(query: Tensor, key: Tensor, value: Tensor, size: int, how: str = "righ
         pairs = pairs[:1]
     if how == "last block":
         pairs = pairs[-1:]
+    if how == "padded":
+        pairs = [(torch.cat([k, k.new_zeros(size - len(k), d)]), torch.cat([v, v.new_zeros(size - len(v), v.shape[1])])) for k, v in pairs]
+    if how == "first values":
+        pairs = [(k, value[: len(k)]) for k, _ in pairs]
+    if how == "from zero":
+        top = torch.zeros(n)
     singles = []
     for k, v in pairs:
         scores = query @ k.T * scale
         higher = torch.maximum(top, scores.amax(1))
+        if how == "one for the block":
+            higher = torch.maximum(top, scores.amax().expand(n))
+        if how == "first maximum" and singles:
+            higher = top
         if how == "no maximum":
             higher = torch.zeros(n)
         if how == "block's maximum":
@@ -60,6 +71,8 @@ def _rows(query: Tensor, key: Tensor, value: Tensor, size: int, how: str = "righ
             lse = total.log()
         case "sum added":
             lse = top + total
+        case "through the exponential":
+            lse = (total * top.exp()).log()
         case "negative":
             lse = -lse
         case "exponential":
@@ -79,6 +92,13 @@ def _case(g: torch.Generator, n: int, m: int, d: int, d_v: int, size: int, part:
                 shape="(n, d_v), (n,)", **more)
 
 
+def _below(g: torch.Generator, n: int, m: int, d: int, d_v: int, size: int) -> Case:
+    """Scores far below 0, in some rows farther than in others, and moderate differences within each row."""
+    case = _case(g, n, m, d, d_v, size, "large")
+    case.args["query"][:, 0], case.args["key"][:, 0] = 30 + 4 * torch.arange(n), -20.0
+    return replace(case, label=case.label + ", scores far below 0")
+
+
 def _draw(seed: int) -> list[Case]:
     g = generator(seed)
     return [_case(g, 5, 12, 3, 4, 4), _case(g, 7, 10, 6, 2, 4), _case(g, 4, 11, 5, 8, 3), _case(g, 9, 6, 2, 5, 2)]
@@ -88,6 +108,7 @@ def _fixed() -> list[Case]:
     g = generator(7)
     return [_case(g, 3, 5, 4, 2, 1, "edges"), _case(g, 3, 5, 4, 2, 9, "edges"), _case(g, 1, 1, 3, 2, 2, "edges"),
             _case(g, 4, 9, 5, 3, 4, "large", factor=120.0),
+            _below(g, 5, 8, 4, 3, 3),
             *(_case(g, 3, 4, 2, 5, size, "refusal", rejects=ValueError, mentions=(str(size),)) for size in (0, -3))]
 
 
@@ -108,7 +129,8 @@ ROWS = Exercise(
         _twin("sum not rescaled", "sum not rescaled", "The sum weighted with the values shrinks with the maximum, but the plain sum does "
               "not."),
         _twin("divided inside the loop", "divided inside", "You divide after every block. Divide once, when all blocks have been added."),
-        _twin("never divided", "not divided", "Your output is the weighted sum. It still has to be divided by the sum of the exponentials."),
+        _twin("never divided", "not divided", "Your output is the weighted sum. It still has to be divided by the sum of the "
+              "exponentials."),
         _twin("mean of the blocks", "mean of blocks", "You take attention within each block and average. Blocks with larger scores must "
               "count more."),
         _twin("sum of the blocks", "sum of blocks", "You take attention within each block and add up. The weights of a row then sum to the "
@@ -122,7 +144,21 @@ ROWS = Exercise(
               "to its logarithm."),
         _twin("sum without its logarithm", "sum added", "You add the sum itself to the maximum; its logarithm belongs there."),
         _twin("sum of exponentials", "exponential", "You return the sum of the exponentials, without the logarithm. It overflows."),
-        _twin("sign of log-sum-exp", "negative", "Your log-sum-exp has the opposite sign."),
+        _twin("logarithm taken too late", "through the exponential", "You take the exponential of the maximum first and the logarithm "
+              "of the product afterwards. The exponential overflows or vanishes; its logarithm is simply the maximum."),
+        _twin("sign of log-sum-exp", "negative", "Your log-sum-exp has the opposite sign: it grows where it should fall."),
+        _twin("running maximum begins at 0", "from zero", "Your running maximum begins at 0. Where all scores are far below 0, their "
+              "exponentials vanish and nothing is left to divide by."),
+        _twin("maximum of the first block", "first maximum", "You subtract the maximum of the first block from all blocks. A later "
+              "block may hold a much larger score, whose exponential overflows."),
+        _twin("maximum of the latest block", "block's maximum", "You bring everything to the maximum of the latest block. It may be far "
+              "below that of an earlier block, and then the old sums overflow."),
+        _twin("one maximum for all rows", "one for the block", "You subtract one maximum from all rows of a block. In a row whose "
+              "scores are far below it every exponential vanishes."),
+        _twin("filled up with zeros", "padded", "You fill the last block up with zeros. Their scores are 0, so they get weight as if they "
+              "were keys."),
+        _twin("values of the first block", "first values", "The weights of each block meet the values of the first block. Each key has its "
+              "own value."),
         _twin("not scaled", "no scale", "Scores are divided by the root of the width of the queries; yours are not."),
         _twin("scaled by the width", "scaled by d", "You divide the scores by the width. Its root is asked for."),
         _twin("width of the values", "d_v", "You divide by the root of the width of the values. The dot product runs over the width of the "

@@ -1,0 +1,73 @@
+"""Chapter 13b on three seeds: a rotary GPT far beyond its windows of training, with and without a first token, and longer training of
+the pairs of layers that read a list.
+
+    python benchmarks/long_attention.py
+
+It writes results/long_attention.json and takes about seven minutes.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import torch
+from report import write
+
+from course_utils.experiments.ch13b_recall import share_right
+from course_utils.experiments.ch13b_recall import train as train_pair
+from course_utils.experiments.ch13b_window import begin, bits, bits_from_cache, first_key, held_out, learn, train, window
+
+PLACES = {"inside": slice(32, 64), "to 128": slice(64, 128), "to 256": slice(128, 256), "to 511": slice(256, 511)}
+
+
+def by_place(row: torch.Tensor) -> dict[str, float]:
+    return {name: round(row[part].mean().item(), 3) for name, part in PLACES.items()}
+
+
+def rotary(seed: int) -> dict[str, dict[str, float]]:
+    """One model, read in all ways of the chapter, and tuned on longer windows."""
+    model, rows, base = train(seed), held_out(24, 512), 10_000 * 4 ** (24 / 22)
+    found = {"full": bits(model, rows), "window 64": bits(model, rows, look=window(64)),
+             "far, not many": bits(model, rows, look=lambda i, j: (j <= i) & ((j > i - 32) | ((i - j) % 15 == 0))),
+             "many, not far": bits(model, rows, farthest=48), "positions / 4": bits(model, rows, scale=4.0),
+             "base for 4": bits(model, rows, base=base)}
+    for name, scale in (("positions / 4, tuned", 4.0), ("as they are, tuned", 1.0)):
+        tuned = deepcopy(model)
+        learn(tuned, steps=60, length=256, batch=4, lr=1e-3, scale=scale)
+        found[name] = bits(tuned, rows, scale=scale)
+    return {name: by_place(row) for name, row in found.items()}
+
+
+def first_token(seed: int) -> dict[str, object]:
+    """What the first token gets and what it costs to drop it, in a model whose texts all begin with the same one, and in one without."""
+    rows, found = held_out(24, 257), {}
+    for name, begins in (("a first token", True), ("none", False)):
+        model = train(seed, begins=begins)
+        read = begin(rows)[:, :-1] if begins else rows
+        found[name] = {"attention of letters 33 to 64 to the first, by layer": [round(x, 4) for x in first_key(model, read).mean(1).tolist()],
+                       "largest head": round(first_key(model, read).max().item(), 3),
+                       "bits with the last 64": round(bits_from_cache(model, read, 64, range(128, 256)), 3),
+                       "bits with the first and the last 63": round(bits_from_cache(model, read, 64, range(128, 256), 1), 3)}
+    return found
+
+
+def lists_read(model: torch.nn.Module) -> list[float]:
+    return [round(share_right(model, pairs), 3) for pairs in (8, 16, 32)]
+
+
+def longer(seed: int) -> dict[str, list[float]]:
+    """The pairs of layers, trained five times as long: values found in lists of 8, 16, 32."""
+    return {" + ".join(kinds): lists_read(train_pair(kinds, 900, seed))
+            for kinds in (("add", "add"), ("softmax", "add"), ("add", "softmax"))}
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    seeds = {}
+    for seed in range(3):
+        seeds[str(seed)] = {"rotary": rotary(seed), "first token": first_token(seed), "900 steps": longer(seed)}
+        write("long_attention", {"seeds": seeds})
+
+
+if __name__ == "__main__":
+    main()
