@@ -44,8 +44,9 @@ def first_token(seed: int) -> dict[str, object]:
     for name, begins in (("a first token", True), ("none", False)):
         model = train(seed, begins=begins)
         read = begin(rows)[:, :-1] if begins else rows
-        found[name] = {"attention of letters 33 to 64 to the first, by layer": [round(x, 4) for x in first_key(model, read).mean(1).tolist()],
-                       "largest head": round(first_key(model, read).max().item(), 3),
+        by_head = first_key(model, read)  # (layers, heads)
+        found[name] = {"attention of letters 33 to 64 to the first, by layer": [round(x, 4) for x in by_head.mean(1).tolist()],
+                       "largest head": round(by_head.max().item(), 3),
                        "bits with the last 64": round(bits_from_cache(model, read, 64, range(128, 256)), 3),
                        "bits with the first and the last 63": round(bits_from_cache(model, read, 64, range(128, 256), 1), 3)}
     return found

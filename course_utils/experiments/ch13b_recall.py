@@ -21,9 +21,9 @@ SIZES = (2, 4, 8, 16, 32)  # pairs in a sequence
 def recall(rule: str, pairs: int, times: int, width: int = 16, draws: int = 60, seed: int = 0) -> float:
     """Share of keys whose latest value is the nearest to what is read, among all values that were written.
 
-    ``pairs`` random unit keys of ``width`` numbers, each written ``times`` times with a new unit value of 64 numbers, round after round. The
-    candidates are the values that were written: the latest of every key if written once, else the key's own. ``rule`` is one of ``RULES``
-    or "softmax", which is sharp (factor 100) and has no positions.
+    ``pairs`` random unit keys of ``width`` numbers, each written ``times`` times with a new unit value of 64 numbers, round after round.
+    The candidates are all values that were ever written. ``rule`` is one of ``RULES`` or "softmax", which is sharp (factor 100) and has no
+    positions.
     """
     g = torch.Generator().manual_seed(seed)
     keys = F.normalize(torch.randn(draws, pairs, width, generator=g), dim=-1)

@@ -49,7 +49,8 @@ def test_nothing_is_neutral():
         online.part(torch.zeros(2, 0), torch.zeros(0, 3))
 
 
-@pytest.mark.parametrize(("n", "m", "size", "causal"), [(1, 1, 4, True), (13, 13, 4, True), (13, 13, 4, False), (5, 14, 4, True), (14, 5, 3, False),
+@pytest.mark.parametrize(("n", "m", "size", "causal"), [(1, 1, 4, True), (13, 13, 4, True), (13, 13, 4, False),
+                                                         (5, 14, 4, True), (14, 5, 3, False),
                                                         (9, 6, 100, False), (6, 6, 1, True)])
 def test_blocks_and_their_gradients(n, m, size, causal):
     g = torch.Generator().manual_seed(n + m)

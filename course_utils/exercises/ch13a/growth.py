@@ -12,7 +12,7 @@ from ...models.memory import saved_bytes
 
 NAMES = ("n doubles: weights kept by plain attention", "n doubles: bytes kept by blocks", "n doubles: arithmetic of blocks",
          "n doubles: bytes moved by blocks, same block size", "n doubles: bytes moved by blocks, block of twice the rows",
-         "n doubles: key/value cache", "batch doubles: key/value caches together", "batch doubles: weights read for one step of writing",
+         "n doubles: key/value cache", "batch doubles: key/value caches together", "batch doubles: parameters read for one step of writing",
          "batch doubles: arithmetic of one step of writing")
 WORDS = ("stays", "doubles", "quadruples")
 

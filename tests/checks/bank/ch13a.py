@@ -53,7 +53,7 @@ prediction_of_growth = {
     "n doubles: bytes moved by blocks, block of twice the rows": "doubles",
     "n doubles: key/value cache": "doubles",
     "batch doubles: key/value caches together": "doubles",
-    "batch doubles: weights read for one step of writing": "stays",
+    "batch doubles: parameters read for one step of writing": "stays",
     "batch doubles: arithmetic of one step of writing": "doubles",
 }
 """
@@ -530,7 +530,7 @@ prediction_of_growth = {
         ratio(lambda n, b, rows: 2 * n * d + 2 * n * d * n / rows, n=1, rows=1),
     "n doubles: key/value cache": ratio(lambda n, b, rows: 2 * n * d, n=1),
     "batch doubles: key/value caches together": ratio(lambda n, b, rows: 2 * n * b * d, b=1),
-    "batch doubles: weights read for one step of writing": ratio(lambda n, b, rows: d * d, b=1),
+    "batch doubles: parameters read for one step of writing": ratio(lambda n, b, rows: d * d, b=1),
     "batch doubles: arithmetic of one step of writing": ratio(lambda n, b, rows: b * d * d, b=1),
 }
 """, right=True),
@@ -539,7 +539,7 @@ prediction_of_growth = {}
 for entry in ("n doubles: weights kept by plain attention", "n doubles: arithmetic of blocks",
               "n doubles: bytes moved by blocks, same block size"):
     prediction_of_growth[entry] = "quadruples"
-prediction_of_growth["batch doubles: weights read for one step of writing"] = "stays"
+prediction_of_growth["batch doubles: parameters read for one step of writing"] = "stays"
 for entry in ("batch doubles: arithmetic of one step of writing", "batch doubles: key/value caches together",
               "n doubles: key/value cache", "n doubles: bytes moved by blocks, block of twice the rows",
               "n doubles: bytes kept by blocks"):

@@ -50,7 +50,7 @@ prediction_of_growth = {{
     "n doubles: bytes moved by blocks, block of twice the rows": "doubles",
     "n doubles: key/value cache": "doubles",
     "batch doubles: key/value caches together": "doubles",
-    "batch doubles: weights read for one step of writing": "{stays}",
+    "batch doubles: parameters read for one step of writing": "{stays}",
     "batch doubles: arithmetic of one step of writing": "doubles",
 }}
 '''

@@ -112,6 +112,7 @@ def draft_double(p, q, token, u, w):
     return torch.where(accepted, token, above.int().argmax(1)), accepted
 
 
-ANSWERS = {"13a.1": (merge_double, merge_rows), "13a.2": (rows_two_passes, rows_loops), "13a.4": (dict(RIGHT), dict(reversed(RIGHT.items()))),
+ANSWERS = {"13a.1": (merge_double, merge_rows), "13a.2": (rows_two_passes, rows_loops),
+           "13a.4": (dict(RIGHT), dict(reversed(RIGHT.items()))),
                  "13a.5": (few_bits_rows, few_bits_unflatten), "13a.6": (draft_loop, draft_double),
                  "13a.3": (gradients_einsum, gradients_by_rows)}
