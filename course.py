@@ -211,6 +211,12 @@ def book(args):
     return run_tool(args, "authoring.book", words)
 
 
+def release(args):
+    """Write the files of a release into dist/: the hand-out, the book, the notes."""
+    author_tools()
+    return run_tool(args, "release", ["--no-pdf"] if args.no_pdf else [])
+
+
 def handout(args):
     """Write what a class receives into an empty folder: no solutions, no tests."""
     author_tools()
@@ -296,6 +302,8 @@ def make_parser():
     sub = add(book)
     sub.add_argument("--out", metavar="DIR", help="a new or empty folder; without it, _build/book")
     sub.add_argument("--no-pdf", action="store_true", help="only the site")
+    sub = add(release)
+    sub.add_argument("--no-pdf", action="store_true", help="without the PDF")
     sub = add(handout, with_setup=False)
     sub.add_argument("directory", metavar="DIR", help="a new or empty folder")
     sub.add_argument("chapters", nargs="*", metavar="NN", help="only these chapters: 03 04")

@@ -4,7 +4,7 @@ import importlib
 import sys
 from importlib.machinery import ModuleSpec
 
-__version__ = "0.1.0"
+__version__ = "2.0.0"
 
 # Notebooks of the first edition import experiments from course_utils.training; some functions had another name.
 _FIRST_EDITION = {
