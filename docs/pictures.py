@@ -26,9 +26,10 @@ CHAPTERS = [
     ("09", "BERT\npre-training", 0, 1, ORANGE), ("10", "BERT\nfine-tuning", 1, 1, ORANGE),
     ("11a", "GPT", 2.4, 1, RED), ("11b", "Prompting\nand scaling", 3.4, 1, RED),
     ("12a", "The family\ntree", 1.4, 0, PURPLE), ("12b", "XLNet", 2.4, 0, PURPLE),
+    ("13a", "Attention,\nfast", 3.4, 0, BLUE), ("13b", "Long, back\nto kernels", 4.4, 0, BLUE),
 ]
 NEXT = [("00", "00b"), ("00b", "01"), ("01", "02"), ("02", "03"), ("03", "04"), ("05", "06"), ("06", "07a"), ("07a", "07b"), ("07b", "08a"),
-        ("08a", "08b"), ("09", "10"), ("11a", "11b"), ("12a", "12b")]
+        ("08a", "08b"), ("09", "10"), ("11a", "11b"), ("12a", "12b"), ("13a", "13b")]
 
 
 def draw_map() -> None:
@@ -53,7 +54,8 @@ def draw_map() -> None:
     ax.plot([place["09"][0], place["11b"][0]], [1.84, 1.84], color=GREY, lw=1.2)
     for number in ("09", "10", "11a", "11b"):
         ax.plot([place[number][0]] * 2, [1.84, 2.25], color=GREY, lw=1.2)
-    arrow(ax, (place["12a"][0], 1.84), (place["12a"][0], 1.45))
+    for number in ("12a", "13a"):
+        arrow(ax, (place[number][0], 1.84), (place[number][0], 1.45))
     IMAGES.mkdir(exist_ok=True)
     fig.savefig(IMAGES / "map.png", dpi=110, metadata={"Software": None})
     inside = (ax.transData + fig.transFigure.inverted()).transform

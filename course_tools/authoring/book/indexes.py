@@ -25,7 +25,8 @@ python course.py lab
 ```
 
 """
-MAP = "The map of the chapters, from kernel regression over self-attention and the Transformer to BERT, GPT and their relatives"
+MAP = ("The map of the chapters, from kernel regression over self-attention and the Transformer to BERT, GPT and their relatives, "
+       "and on to fast and long attention")
 
 
 def toctree(caption: str, names: list[str]) -> str:

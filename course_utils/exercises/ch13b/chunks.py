@@ -32,19 +32,23 @@ def _chunks(query: Tensor, key: Tensor, value: Tensor, size: int, how: str = "ri
     for q, k, v in parts:
         dot = k @ q.mT if how == "exchanged" else q @ k.mT
         inside = {"no triangle": dot, "strict": dot.tril(-1), "upper": dot.triu(), "diagonal": dot.tril().triu()}.get(how, dot.tril())
+        if how == "fixed triangle":
+            inside = dot * torch.ones(size, size).tril()
         if how == "softmax":
             inside = dot.masked_fill(dot.tril() == 0, -torch.inf).softmax(-1)
-        new, count = k.mT @ v, k.sum(0)
+        new, count = k.mT @ v, k.sum().expand(k.shape[1]) if how == "one number" else k.sum(0)
         state, number = (written + new, counted + count) if how == "written first" else (written, counted)
         if how == "late":
             state, number = before
         if how == "everything":
             state, number, inside = key.mT @ value, key.sum(0), torch.zeros_like(inside)
         near, far = inside @ v, q @ state
-        below, beneath = inside.sum(-1), q @ number
+        below, beneath = (dot if how == "triangle above" else inside).sum(-1), q @ (counted + count if how == "counted first" else number)
         match how:
             case "no state":
                 far, beneath = torch.zeros_like(far), torch.zeros_like(beneath)
+            case "past uncounted":
+                far = torch.zeros_like(far)
             case "chunk's sum":
                 beneath = torch.zeros_like(beneath)
             case "state's sum":
@@ -55,7 +59,7 @@ def _chunks(query: Tensor, key: Tensor, value: Tensor, size: int, how: str = "ri
                 below, beneath = torch.arange(1.0, len(q) + 1), sum(map(len, outputs)) * torch.ones(len(q))
             case "largest row":
                 below = below.amax().expand_as(below)
-        output = (near + far) / (below + beneath)[:, None]
+        output = (near + far) / (below + beneath if how == "flat sum" else (below + beneath)[:, None])
         shares = [near / below[:, None], far / beneath.clamp_min(1e-30)[:, None]]
         match how:
             case "not divided":
@@ -83,7 +87,11 @@ def _chunks(query: Tensor, key: Tensor, value: Tensor, size: int, how: str = "ri
                 written, counted = written + q.mT @ v, counted + q.sum(0)
             case _:
                 written, counted = written + new, counted + count
-    return torch.cat(outputs)
+    if how == "stacked":
+        return torch.stack(outputs)
+    if how == "short chunk empty" and len(query) % size:
+        outputs[-1] = torch.zeros_like(outputs[-1])
+    return torch.cat(outputs, 1 if how == "side by side" else 0)
 
 
 def _reference(query: Tensor, key: Tensor, value: Tensor, size: int) -> Tensor:
@@ -156,6 +164,20 @@ CHUNKS = Exercise(
         _twin("mean of the two parts", "mean of parts", "You take the mean of two averages. The part with more weight has to count more."),
         _twin("only the chunk divided", "chunk divided alone", "You divide the part from the chunk and leave the part from the state as it "
               "is. Add first, then divide."),
+        _twin("counted before it is read", "counted first", "You count the chunk before you read the count, so its weights are in the sum "
+              "twice. Your matrix is read at the right moment."),
+        _twin("triangle in the numerator alone", "triangle above", "Your sum of weights holds later tokens of the chunk, which the "
+              "numerator leaves out. Both need the triangle."),
+        _twin("past in the sum alone", "past uncounted", "The weights of earlier chunks are in your sum, and their values are missing "
+              "above it. The matrix has to be read as well."),
+        _twin("one number counted", "one number", "You add up all features of all keys to one number. Each feature is counted by itself."),
+        _twin("sums along the wrong axis", "flat sum", "Your sums meet the axis of the values. Each row has one sum for all its values."),
+        _twin("triangle of a fixed size", "fixed triangle", "Your triangle has always as many rows as a full chunk. The last chunk may be "
+              "shorter, so take the size from the chunk itself."),
+        _twin("chunks stacked", "stacked", "You put the chunks on an axis of their own. They belong one behind the other, as tokens do."),
+        _twin("chunks side by side", "side by side", "You put the chunks side by side. They belong below each other, along the tokens."),
+        _twin("shorter chunk left empty", "short chunk empty", "The tokens of a shorter last chunk stay 0 in yours. They are computed like "
+              "the others."),
         _twin("shorter chunk left out", "short chunk dropped", "The last chunk may be shorter than the others, and its tokens count too."),
     ),
 )

@@ -21,14 +21,20 @@ def _memory(keys: Tensor, values: Tensor, strength: float = 1.0, unit: bool = Tr
             how: str = "right") -> Tensor:
     lengths = {"columns": keys.norm(dim=0), "all": keys.norm(), "squared": keys.square().sum(1, keepdim=True),
                "sizes": keys.abs().sum(1, keepdim=True), "largest": keys.abs().amax(1, keepdim=True),
+               "longest": keys.norm(dim=1).max(), "total": keys.sum(1, keepdim=True), "width": keys.shape[1]**0.5,
+               "long alone": keys.norm(dim=1, keepdim=True).clamp_min(1),
                "values alone": 1.0}.get(how, keys.norm(dim=1, keepdim=True) if unit else 1.0)
-    raw, keys = keys, keys / lengths
+    raw, keys = keys, keys.softmax(1) if how == "softmax" else keys / lengths
+    if how == "zero as one":
+        strength = strength or 1.0
+    if how in ("last left out", "first alone"):
+        raw, keys, values = (x[:-1] if how == "last left out" and len(x) > 1 else x[:1] for x in (raw, keys, values))
     if how in ("values too", "values alone"):
         values = values / values.norm(dim=1, keepdim=True)
     if how == "reversed":
         raw, keys, values = raw.flip(0), keys.flip(0), values.flip(0)
-    write = {"erased alone": 1.0, "no strength": 1.0, "write squared": strength**2}.get(how, strength)
-    erase = {"no strength": 1.0, "squared": strength**2, "erase squared": strength**2}.get(how, strength if erased else 1.0)
+    write = {"erased alone": 1.0, "no strength": 1.0, "write squared": strength**2, "both squared": strength**2}.get(how, strength)
+    erase = {"no strength": 1.0, "both squared": strength**2, "erase squared": strength**2}.get(how, strength if erased else 1.0)
     if how == "never erased":
         erase = 0.0
     matrix, last = torch.zeros(keys.shape[1], values.shape[1]), 0 * torch.outer(keys[0], values[0])
@@ -48,6 +54,12 @@ def _memory(keys: Tensor, values: Tensor, strength: float = 1.0, unit: bool = Tr
                 matrix = torch.outer(k, write * v)
             case "added":
                 matrix = new + torch.outer(k, erase * known)
+            case "turned round":
+                matrix = matrix - torch.outer(k, strength * (v - known))
+            case "replaced":
+                matrix = torch.outer(k, strength * (v - known))
+            case "outer transposed":
+                matrix = matrix + torch.outer(strength * (v - known), k)
             case _:
                 matrix = new - torch.outer(writer, erase * known)
     return {"mean": matrix / len(keys), "transposed": matrix.mT}.get(how, matrix)
@@ -57,7 +69,8 @@ def _case(g: torch.Generator, n: int, d: int, d_v: int, strength: float | None =
     keys = randn(g, n, d) * (0.5 + 1.5 * torch.rand(n, 1, generator=g)) + 0.4  # of several lengths, and not at right angles
     if twice:
         keys[-1] = 1.7 * keys[0]
-    return Case(f"{n} pairs, d = {d}, d_v = {d_v}, strength {strength or 'left out'}" + (", the first key comes twice" if twice else ""),
+    given = "left out" if strength is None else strength
+    return Case(f"{n} pairs, d = {d}, d_v = {d_v}, strength {given}" + (", the first key comes twice" if twice else ""),
                 {"keys": keys, "values": randn(g, n, d_v)} | ({} if strength is None else {"strength": strength}), part=part,
                 shape="(d, d_v)")
 
@@ -71,7 +84,7 @@ def _fixed() -> list[Case]:
     g = generator(34)
     return [_case(g, 5, 4, 3, None, "strength 1"), _case(g, 4, 6, 5, 1.0, "strength 1", True), _case(g, 7, 3, 4, None, "strength 1"),
             _case(g, 1, 4, 3, 0.6, "edges"), _case(g, 6, 5, 2, 0.4, "edges", True), _case(g, 4, 1, 3, 0.7, "edges"),
-            _case(g, 3, 4, 1, 0.7, "edges")]
+            _case(g, 3, 4, 1, 0.7, "edges"), _case(g, 5, 3, 4, 0.0, "edges")]
 
 
 _BUGS = {"unit": False, "first": False, "erased": False}
@@ -135,6 +148,28 @@ BUG = Exercise(
               how="erase squared"),
         _twin("strength twice when writing", "What is written gets the strength twice. Once is enough, as for what is erased.",
               how="write squared"),
+        _twin("strength twice in both places", "Your strength counts twice. With strength one half, the answer has to move half of the "
+              "way, not a quarter.", how="both squared"),
+        _twin("strength 0 taken for none", "A strength of 0 is false for Python, so yours becomes 1. With strength 0 nothing is written.",
+              how="zero as one"),
+        _twin("one length, the longest", "You divide all keys by the longest length. Each key has a length of its own.", how="longest"),
+        _twin("sum of the numbers", "You divide by the sum of the numbers, in which signs cancel. The length is the root of the sum of "
+              "their squares.", how="total"),
+        _twin("root of the width", "You divide by the root of the width, which is the same for all keys. The length comes from the "
+              "numbers of the key.", how="width"),
+        _twin("softmax of the key", "You take a softmax of the key, which changes its direction. Only its length may change.",
+              how="softmax"),
+        _twin("short keys left short", "You shorten long keys and leave short ones as they are. Every key gets length one.",
+              how="long alone"),
+        _twin("difference turned round", "You write what is known minus the value. The value comes first, so that the answer moves "
+              "towards it.", how="turned round"),
+        _twin("matrix replaced", "Your matrix holds the last difference alone. It has to be added to what is already there.",
+              how="replaced"),
+        _twin("outer product transposed", "Your outer product has one row for each number of the value. The rows belong to the key.",
+              how="outer transposed"),
+        _twin("last pair left out", "Your matrix is right but for the last pair, which is missing.", how="last left out"),
+        _twin("first pair alone", "Your matrix holds the first pair alone. See whether the function returns inside the loop.",
+              how="first alone"),
         _twin("order of pairs reversed", "You begin with the last pair. The later one has to replace the earlier one.", how="reversed"),
         _twin("divided by the number of pairs", "You take a mean over the pairs at the end. The matrix is already what is asked for.",
               how="mean"),

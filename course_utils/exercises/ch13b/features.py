@@ -26,7 +26,7 @@ def _features(x: Tensor, frequencies: Tensor, how: str = "right") -> Tensor:
         x = x / x.norm(dim=1, keepdim=True)
     if how == "unit frequencies":
         frequencies = frequencies / frequencies.norm(dim=1, keepdim=True)
-    angle = x @ frequencies.mT
+    angle = x @ (frequencies if how == "not transposed" else frequencies.mT)
     match how:
         case "two pi":
             angle = 2 * math.pi * angle
@@ -40,6 +40,14 @@ def _features(x: Tensor, frequencies: Tensor, how: str = "right") -> Tensor:
             angle = -angle
         case "size":
             angle = angle.abs()
+        case "root inside":
+            angle = angle / math.sqrt(m)
+        case "first coordinate":
+            angle = x[:, :1] * frequencies[:, 0]
+        case "not summed":
+            angle = (x[:, None] * frequencies).flatten(1)
+        case "exchanged":
+            angle = angle.mT
     cosines, sines = angle.cos(), angle.sin()
     match how:
         case "inside":
@@ -48,6 +56,10 @@ def _features(x: Tensor, frequencies: Tensor, how: str = "right") -> Tensor:
             cosines, sines = angle.exp(), (-angle).exp()
         case "cosines twice":
             sines = cosines
+        case "sines divided":
+            cosines = cosines * math.sqrt(m)
+        case "cosines divided":
+            sines = sines * math.sqrt(m)
         case "angles":
             cosines, sines = angle, angle
         case "squares":
@@ -65,7 +77,7 @@ def _features(x: Tensor, frequencies: Tensor, how: str = "right") -> Tensor:
             features = torch.stack(pair, -1).flatten(1)
         case "below":
             features = torch.cat(pair, 0)
-    under = {"m": m * m, "none": 1, "2 m": 2 * m, "d": d, "n": n, "half": m / 2}.get(how, m)
+    under = {"m": m * m, "none": 1, "root inside": 1, "2 m": 2 * m, "d": d, "n": n, "half": m / 2}.get(how, m)
     return features / math.sqrt(under)
 
 
@@ -126,6 +138,18 @@ FEATURES = Exercise(
         _twin("angles in degrees", "degrees", "You take the dot product for an angle in degrees. It is an angle in radians already."),
         _twin("divided like scores", "scaled", "You divide the dot products by the root of the width, as attention does with its scores. "
               "Here the dot product itself is the angle."),
+        _twin("root inside the angle", "root inside", "You divide the angles by the root of the number of frequencies. The root belongs to "
+              "the cosines and sines, and the angle stays as it is."),
+        _twin("sines alone divided", "sines divided", "You divide the sines by the root, and the cosines not. Both halves need it: look "
+              "where the brackets close."),
+        _twin("cosines alone divided", "cosines divided", "You divide the cosines by the root, and the sines not. Both halves need it."),
+        _twin("frequencies not transposed", "not transposed", "A product of matrices joins the columns of the first with the rows of the "
+              "second. Points and frequencies both have their coordinates in the columns."),
+        _twin("a row for each frequency", "exchanged", "Your rows belong to the frequencies. There has to be one row for each point."),
+        _twin("coordinates not added up", "not summed", "You take a cosine for each coordinate by itself. One frequency makes one angle: "
+              "the products of all coordinates are added first."),
+        _twin("first coordinate alone", "first coordinate", "Your angle uses the first coordinate alone. The dot product runs over all "
+              "coordinates of the point."),
         _twin("distance for dot product", "distance", "Your angle is the distance between point and frequency. It has to be their dot "
               "product."),
         _twin("cosine before the product", "inside", "You take cosine and sine of the points and multiply afterwards. The product comes "

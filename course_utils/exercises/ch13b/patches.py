@@ -47,6 +47,9 @@ def _patches(images: Tensor, size: int, how: str = "right") -> Tensor:
             cut = cut.flip(1)
         case "right first":
             cut = cut.flip(2)
+        case "divided by size":
+            cut = images.reshape(batch, size, rows, size, columns).transpose(2, 3)
+            return cut.reshape(batch, size * size, rows * columns)
         case "snake":
             cut = torch.stack([row.flip(1) if i % 2 else row for i, row in enumerate(cut.unbind(1))], 1)
         case "numbers":
@@ -63,6 +66,10 @@ def _patches(images: Tensor, size: int, how: str = "right") -> Tensor:
             tokens = tokens.flatten(0, 1)
         case "tokens last":
             tokens = tokens.mT
+        case "batch behind":
+            tokens = tokens.transpose(0, 1)
+        case "last reshaped":
+            tokens = tokens.mT.reshape(tokens.shape)
         case "mean":
             tokens = tokens.mean(-1)
         case "corner":
@@ -138,6 +145,12 @@ PATCHES = Exercise(
         _twin("squares not flattened", "squares kept", "The pixels of a square still have two axes. A token is one row of numbers."),
         _twin("batch flattened", "batch flattened", "All images have become one sequence. Each image needs its own."),
         _twin("tokens in the last axis", "tokens last", "Your last two axes are exchanged: tokens come first, and then their pixels."),
+        _twin("batch behind the squares", "batch behind", "Your first axis counts squares and your second one images. The batch stays in "
+              "front."),
+        _twin("exchanged axes reshaped", "last reshaped", "Your numbers stand pixel by pixel, with all squares for each, and a reshape "
+              "cannot mend this. Exchange the axes, so that the squares come first."),
+        _twin("size taken for a number", "divided by size", "You cut each edge into as many pieces as the size says. The size is the edge "
+              "of one square, in pixels."),
         _twin("mean of a square", "mean", "You return one mean for each square. All of its pixels are wanted."),
         _twin("corner of a square", "corner", "You return the first pixel of each square. All of its pixels are wanted."),
         _twin("first image alone", "one image", "Only the first image of the batch is cut. All of them have to be."),

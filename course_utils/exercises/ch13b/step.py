@@ -40,12 +40,14 @@ def _step(written: Tensor, counted: Tensor, query: Tensor, key: Tensor, value: T
                 return x.softmax(-1)
             case "exponential":
                 return x.exp()
+            case "one inside":
+                return F.elu(x + 1)
         return F.elu(x) + 1
 
     q = query if how == "raw query" else feature(query)
     k = key if how == "raw key" else feature(key)
     v = feature(value) if how == "feature of the value" else value
-    new = torch.outer(v, k) if how == "transposed" else torch.outer(k, v)
+    new = torch.outer(v, k) if how == "transposed" else k * v if how == "no outer product" else torch.outer(k, v)
     match how:
         case "overwritten":
             after, count = new, counted + k
@@ -71,7 +73,7 @@ def _step(written: Tensor, counted: Tensor, query: Tensor, key: Tensor, value: T
             after, count = written + new, counted + k
     asking = k if how == "key asks" else q
     seen, below = written if how in ("early", "early above") else after, counted if how in ("early", "early below") else count
-    output = (asking @ seen) / (asking @ below)
+    output = ((seen @ asking) if how == "wrong axis" else (asking @ seen)) / (asking @ below)
     match how:
         case "not divided":
             output = asking @ seen
@@ -81,6 +83,10 @@ def _step(written: Tensor, counted: Tensor, query: Tensor, key: Tensor, value: T
             output = (asking @ seen) / asking.sum()
         case "sum of the count":
             output = (asking @ seen) / below.sum()
+        case "rows divided":
+            output = asking @ (seen / below[:, None])
+        case "softmax of the query":
+            output = asking.softmax(-1) @ seen
         case "old state returned":
             return output, written, counted
     return output, after, count
@@ -153,6 +159,15 @@ STEP = Exercise(
               "feature times the count."),
         _twin("divided by the whole count", "sum of the count", "You divide by the sum of the count. It has to be read with the query, "
               "just like the matrix."),
+        _twin("each row divided by itself", "rows divided", "You divide each row of the matrix by its own count before you read. The query "
+              "reads both first, and then one number divides the other."),
+        _twin("softmax for the denominator", "softmax of the query", "You make the query's features sum to one. What has to sum to one are "
+              "the weights of the tokens."),
+        _twin("one added inside", "one inside", "You add the one before elu is taken, so features can be negative. It is added after it."),
+        _twin("no outer product", "no outer product", "You multiply key and value number by number. Each number of the key has to meet "
+              "each number of the value."),
+        _twin("read from the wrong side", "wrong axis", "The query's features belong to the rows of the matrix, so the query has to "
+              "stand on its left."),
         _twin("key asks", "key asks", "You read with the feature of the key. The key is for writing, and the query is for reading."),
         _twin("old state returned", "old state returned", "The output is right, but you return the state of before. The next token needs "
               "the new one."),
