@@ -37,7 +37,7 @@ def _kind(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -
         chosen = got.dim() and ((got == 0) | (got == 1)).all() and (got.sum(-1) == 1).all()
         chosen = chosen and torch.equal(got.argmax(-1), expected.argmax(-1))
         if chosen:
-            return ["Each of your rows is a single 1 among zeros: the largest is chosen, where shares are asked for."]
+            return ["Each of your rows is a single 1 among zeros: the largest is chosen, but shares are asked for."]
         if (got - expected).abs().max() < 1:
             return ["All your numbers are whole: something cuts the decimals off, such as `//`, `int` or whole-number tensors."]
     if got.dim() and got.shape[-1] > 1 and close(got, expected / expected.norm(dim=-1, keepdim=True), rtol, atol):
@@ -95,7 +95,7 @@ def _factor(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float)
     if abs(factor - 1) > 1e-3 and abs(factor) > 1e-6 and close(got, expected * factor, 10 * rtol, 10 * atol):
         if abs(factor + 1) < 1e-3:
             return ["Every number has the wrong sign."]
-        return [f"Every number is {factor:.4g}{_known(factor)} times the expected one: a constant factor is missing or too much."]
+        return [f"Every number is {factor:.4g}{_known(factor)} times the expected one: a factor is missing, or there is one too many."]
     shift = (got - expected).median().item()
     if abs(shift) > 1e-3 and usable.sum() > 1 and close(got, expected + shift, 10 * rtol, 10 * atol):
         return [f"Every number is {shift:+.4g} away from the expected one: a constant is added or missing."]
@@ -125,10 +125,10 @@ def _sums(got: torch.Tensor, expected: torch.Tensor) -> list[str]:
     if not torch.allclose(expected.sum(-1), one, atol=1e-4) or torch.allclose(got.sum(-1), one, atol=1e-4):
         return []
     if got.dim() >= 2 and torch.allclose(got.sum(-2), one, atol=1e-4):
-        return ["Your columns sum to 1, the rows should: the normalisation runs along the wrong axis."]
+        return ["Your columns sum to 1, but the rows should: the normalisation runs along the wrong axis."]
     sums = got.sum(-1).flatten()
     off = int((~torch.isclose(sums, one, atol=1e-4)).nonzero()[0])
-    row = f"row {off} of yours" if got.dim() > 1 else "yours"
+    row = f"row {off} of your result" if got.dim() > 1 else "yours"
     return [f"Each row should sum to 1; {row} sums to {sums[off].item():.4g}."]
 
 
@@ -141,7 +141,7 @@ def _shape_clues(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: f
         return []
     if got.numel() == expected.numel():
         if not close(got.reshape(expected.shape), expected, rtol, atol):
-            return ["It has the right number of entries in another arrangement."]
+            return ["Your result has the right number of entries, but in another arrangement."]
         if [n for n in got.shape if n > 1] == [n for n in expected.shape if n > 1]:
             return ["The numbers are right, only the shape is not: an axis of length 1 too many or too few."]
         return ["The numbers are right and in the right order; only the shape is not."]
@@ -150,7 +150,7 @@ def _shape_clues(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: f
             for reduced, word in ((got.sum(axis), "summed"), (got.mean(axis), "averaged")):
                 if reduced.shape == expected.shape and close(reduced, expected, rtol, atol):
                     return [f"{word.capitalize()} over axis {axis}, your result is the expected one."]
-        return ["It has one axis more than the expected result."]
+        return ["Your result has one axis more than the expected one."]
     if got.dim() == expected.dim() - 1:
-        return ["It has one axis less than the expected result."]
+        return ["Your result has one axis fewer than the expected one."]
     return []

@@ -42,7 +42,8 @@ def _kinds(value: Any) -> Any:
 
 
 RANDOM = "left to chance"
-RANDOM_WHY = "A random draw decides, such as a dropout that nobody asked for, a random push, or fresh random weights in every call."
+RANDOM_WHY = ("The result depends on a random draw, such as a dropout that nobody asked for, a random push, or fresh random weights in "
+              "every call.")
 
 
 def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observation], finding: Finding,
@@ -105,7 +106,7 @@ def _without_effect(exercise: Exercise, cases: list[Case], seen: list[Observatio
         changed = [value for args in ways if (value := answer_to(exercise, args)) is not None]
         if any(not alike(exercise, value, expected_of(exercise, cases[index])[0]) for value in changed):
             return (f"`{name}` has no effect", f"Your result stays the same when `{name}` is changed, and it should not. Is it used? "
-                                               "Does a number that is written out stand in its place?")
+                                               "Or is a fixed number written in its place?")
     return None
 
 
@@ -140,7 +141,7 @@ def _ratio(exercise: Exercise, key: str, got: Any, expected: dict[str, Any]) -> 
         if len(got) != len(want):
             return f"There are {len(want)} axes; you have {len(got)}."
         return "These are the right numbers in another order." if sorted(map(str, got)) == sorted(map(str, want)) else (
-            f"Wrong is axis {', '.join(str(i) for i, item in enumerate(want) if got[i] != item)}, counted from 0.")
+            f"Look again at axis {', '.join(str(i) for i, item in enumerate(want) if got[i] != item)}, counted from 0.")
     if not _number(want) or not _number(got):
         return ""
     others = [other for other, value in expected.items() if _meant(exercise, got, value) and not same(exercise, value, want)]
@@ -149,7 +150,7 @@ def _ratio(exercise: Exercise, key: str, got: Any, expected: dict[str, Any]) -> 
     if not want or not got:
         return ""
     if abs(got + want) <= 1e-3 * abs(want):
-        return "The sign is the wrong one."
+        return "The sign is wrong."
     ratio = got / want
     for power in (2, 3, 6, 9):
         if any(abs(ratio * factor - 1) < 0.02 for factor in (10.0**power, 10.0**-power)):

@@ -77,7 +77,7 @@ def raised(error: Error, exercise: Exercise, case: Case) -> tuple[str, str | Non
             return f"{text}\n{words.format(signature=exercise.signature)}", mistake, None
     if on_purpose(error) and error.type != "NotImplementedError":
         return (f"This input is allowed, but your own test refuses it{where}\nIt said: {error.type}: {error.message}", "refuses good input",
-                "Compare the condition of your test with the docstring: it is true of an input for which it should be false.")
+                "Compare the condition of your test with the docstring: it is true for an input for which it should be false.")
     if re.search(r"size|shape|dimension|broadcast|mat1", error.message) and (sizes := _sizes(case)):
         text += f"\nThe sizes of this input: {sizes}."
     return text, None, None
@@ -142,8 +142,8 @@ def module_problem(problem: Misfit, exercise: Exercise) -> str:
     if problem.missing:
         parts.append(f"it lacks {_some(problem.missing)}")
     if problem.extra:
-        parts.append(f"it has {_some(problem.extra)} which should not be there")
-    text = f"The parameters of your module are not the ones of the docstring: {' and '.join(parts)}."
+        parts.append(f"it has {_some(problem.extra)}, which should not be there")
+    text = f"The parameters of your module are not those that the docstring names: {' and '.join(parts)}."
     if problem.missing and not problem.extra:
         text += (" (A plain tensor is not a parameter: wrap it in nn.Parameter or use a layer, in __init__ and not in forward. A layer "
                  "that has two names counts once.)")
@@ -296,5 +296,5 @@ def remarks(seen: Observation, exercise: Exercise, case: Case) -> list[str]:
     given = case.args.get("inputs", case.args) if isinstance(case.args, dict) else {}
     floats = [v for v in given.values() if isinstance(v, torch.Tensor) and v.is_floating_point()]
     if exercise.kind != "value" and floats and isinstance(seen.value, torch.Tensor) and seen.value.dtype == torch.float64:
-        notes.append("Your result is float64: right, at twice the memory of the float32 that went in.")
+        notes.append("Your result is float64. That is right, but it takes twice the memory of the float32 that went in.")
     return notes

@@ -110,6 +110,5 @@ def test_the_workflow_tests_what_the_lock_promises():
 
 def test_a_release_carries_the_hand_out_and_the_pdf():
     run = list(commands(WORKFLOWS["release"]))
-    assert "python course.py handout attention-course" in run
-    assert "python -m zipfile -c attention-course.zip attention-course" in run
-    assert run[-1].startswith('gh release create "$GITHUB_REF_NAME" attention-course.zip _book/course.pdf')
+    assert "python course.py release" in run
+    assert run[-1].startswith('gh release create "$GITHUB_REF_NAME" dist/*')
