@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from .attention import check_widths
-from .online import finish, merge, part
+from .online import finish, merge_states, part
 
 Span = tuple[slice, slice, Tensor | None]
 
@@ -59,7 +59,7 @@ def forward_in_blocks(query: Tensor, key: Tensor, value: Tensor, causal: bool = 
         state = None
         for rows, columns, see in spans:
             piece = part(_scores(scaled[..., rows, :], key[..., columns, :], see), value[..., columns, :])
-            state = piece if state is None else merge(state, piece)
+            state = piece if state is None else merge_states(state, piece)
         if state is not None:
             output[..., rows, :], lse[..., rows] = finish(state)
     return output, lse

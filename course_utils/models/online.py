@@ -38,7 +38,7 @@ def part(scores: Tensor, values: Tensor) -> Part:
     return Part(m, p.sum(-1), p @ values)
 
 
-def merge(a: Part, b: Part) -> Part:
+def merge_states(a: Part, b: Part) -> Part:
     """State of two pieces together; the order does not matter."""
     m = torch.maximum(a.m, b.m)
     x, y = (a.m - _shift(m)).exp(), (b.m - _shift(m)).exp()  # 0 for a piece in which nothing was seen

@@ -29,7 +29,7 @@ def test_pieces_in_any_order_are_the_softmax(count, size, seed, scale):
     parts = [online.part(s, v) for s, v in zip(scores.split(size), values.split(size), strict=True)]
     state = parts.pop(seed % len(parts))
     while parts:
-        state = online.merge(parts.pop(seed % len(parts)), state)
+        state = online.merge_states(parts.pop(seed % len(parts)), state)
     output, lse = online.finish(state)
     torch.testing.assert_close(output, scores.softmax(0) @ values)
     torch.testing.assert_close(lse, scores.logsumexp(0))
@@ -37,10 +37,10 @@ def test_pieces_in_any_order_are_the_softmax(count, size, seed, scale):
 
 def test_nothing_is_neutral():
     a = online.part(torch.tensor([1.0, 2.0]), torch.ones(2, 3))
-    for both in (online.merge(a, NOTHING), online.merge(NOTHING, a)):
+    for both in (online.merge_states(a, NOTHING), online.merge_states(NOTHING, a)):
         for x, y in zip(a, both, strict=True):
             assert torch.equal(x, y)
-    empty = online.merge(NOTHING, online.part(torch.full((2,), -torch.inf), torch.ones(2, 3)))
+    empty = online.merge_states(NOTHING, online.part(torch.full((2,), -torch.inf), torch.ones(2, 3)))
     for x, y in zip(NOTHING, empty, strict=True):
         assert torch.equal(x, y)
     output, lse = online.finish(empty)

@@ -16,6 +16,7 @@ from course_utils.models.linear_attention import (
     positive,
     remember,
 )
+from course_utils.models.positions import rope
 
 
 def draw(n: int = 13, r: int = 5, d_v: int = 4, seed: int = 0):
@@ -104,3 +105,22 @@ def test_a_kept_first_token_stands_before_the_last_ones():
     short = torch.cat([rows[:, :1], rows[:, 14:22]], 1)
     wanted = bits(model, short)[7].item()
     assert bits_from_cache(model, rows, 8, range(20, 21), 1) == pytest.approx(wanted, rel=1e-6)
+
+
+def test_the_farthest_distance_replaces_larger_ones():
+    """One layer by hand: from token 20 on, keys further away than 7 are read as if 7 places away; nearer ones are as they were."""
+    torch.manual_seed(0)
+    model = RotaryGPT(RotaryConfig(11, 16, 2, 1)).double().eval()
+    rows = torch.randint(11, (3, 22))
+    torch.testing.assert_close(bits(model, rows, farthest=21), bits(model, rows))
+    assert not torch.allclose(bits(model, rows, farthest=7)[8:], bits(model, rows)[8:])
+    torch.testing.assert_close(bits(model, rows, farthest=7)[:8], bits(model, rows)[:8])
+    block, x = model.blocks[0], model.token(rows)
+    q, k, v = (t.unflatten(-1, (2, -1)).transpose(1, 2) for t in block.qkv(block.norm_1(x)).chunk(3, -1))
+    places = torch.arange(22)
+    scores = torch.stack([torch.stack([
+        (rope(q[..., i:i + 1, :], places[i:i + 1] - max(i - 7, j), 1e4) * k[..., j:j + 1, :]).sum((-1, -2)) / 8**0.5
+        if j <= i else torch.full(q.shape[:2], -torch.inf, dtype=q.dtype) for j in range(22)], -1) for i in range(22)], -2)
+    x = x + block.out((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+    logits = model.out(model.norm(x + block.down(F.gelu(block.up(block.norm_2(x))))))
+    torch.testing.assert_close(model(rows, farthest=7), logits)

@@ -121,7 +121,7 @@ def _twin(name: str, how: str, hint: str) -> Twin:
 MERGE = Exercise(
     id="13a.1", title="Merge two partial softmaxes", name="merge", kind="function", stars=2, minutes=10,
     signature="merge(a, b) -> m (n,), s (n,), o (n, d_v)", oracle=_oracle, reference=_merge, draw=_draw, fixed=_fixed,
-    parts={"values": 2, "edges": 1, "empty": 1}, outputs=("m", "s", "o"), forbidden=("course_utils.models.online.merge",),
+    parts={"values": 2, "edges": 1, "empty": 1}, outputs=("m", "s", "o"), forbidden=("course_utils.models.online.merge_states",),
     twins=(
         _twin("nothing and nothing", "nan", "If both pieces are empty, minus infinity is subtracted from minus infinity, which is not a "
               "number. Subtract 0 from such rows."),
