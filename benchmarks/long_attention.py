@@ -24,16 +24,21 @@ def by_place(row: torch.Tensor) -> dict[str, float]:
     return {name: round(row[part].mean().item(), 3) for name, part in PLACES.items()}
 
 
+def few(i: torch.Tensor, j: torch.Tensor) -> torch.Tensor:
+    """The 32 nearest keys, and every fifteenth of those behind them."""
+    return (j <= i) & ((j > i - 32) | ((i - j) % 15 == 0))
+
+
 def rotary(seed: int) -> dict[str, dict[str, float]]:
     """One model, read in all ways of the chapter, and tuned on longer windows."""
     model, rows, base = train(seed), held_out(24, 512), 10_000 * 4 ** (24 / 22)
-    found = {"full": bits(model, rows), "window 64": bits(model, rows, look=window(64)),
-             "far, not many": bits(model, rows, look=lambda i, j: (j <= i) & ((j > i - 32) | ((i - j) % 15 == 0))),
-             "many, not far": bits(model, rows, farthest=48), "positions / 4": bits(model, rows, scale=4.0),
-             "base for 4": bits(model, rows, base=base)}
-    for name, scale in (("positions / 4, tuned", 4.0), ("as they are, tuned", 1.0)):
+    found = {"full": bits(model, rows), "window 64": bits(model, rows, look=window(64)), "far, not many": bits(model, rows, look=few),
+             "many, not far": bits(model, rows, farthest=48), "few, not far": bits(model, rows, look=few, farthest=48),
+             "positions / 4": bits(model, rows, scale=4.0), "base for 4": bits(model, rows, base=base)}
+    for name, scale, length, batch in (("positions / 4, tuned", 4.0, 256, 4), ("as they are, tuned", 1.0, 256, 4),
+                                       ("as they are, tuned on 64", 1.0, 64, 16)):
         tuned = deepcopy(model)
-        learn(tuned, steps=60, length=256, batch=4, lr=1e-3, scale=scale)
+        learn(tuned, steps=60, length=length, batch=batch, lr=1e-3, scale=scale)
         found[name] = bits(tuned, rows, scale=scale)
     return {name: by_place(row) for name, row in found.items()}
 
