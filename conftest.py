@@ -16,6 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # so that what runs beside it doe
 ROOT = Path(__file__).resolve().parent
 RECORD = ROOT / "tests" / "seconds.json"  # seconds of each notebook and test file, written by --record-seconds
 ONE_BY_ONE = "test_exercises.py"  # thousands of short proofs that share nothing
+BY_CHAPTER = "test_controls.py"  # the controls of one chapter share a run of its cells
 
 
 def pytest_addoption(parser):
@@ -53,6 +54,8 @@ def pytest_xdist_make_scheduler(config, log):
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             file = _file(nodeid)
+            if file.endswith(BY_CHAPTER):
+                return file + nodeid.partition("[")[2].rstrip("]").partition("-")[0]
             return nodeid if file.endswith(ONE_BY_ONE) else file
 
     config.option.loadscopereorder = False  # the order above, not by number of tests

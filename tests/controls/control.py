@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+START = -1  # the index of what is run before a chapter's first cell
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,14 @@ def code_cells(number: str) -> list[str]:
     return [cell.source(SOLUTION) for cell in read_chapter(find_sources(ROOT)[number]).cells if cell.kind == "code"]
 
 
+@cache
+def runnable_cells(number: str) -> dict[int, str]:
+    """Index and source of a chapter's cells without their checks."""
+    from course_tools.grading.cells import cell_of, runnable
+
+    return runnable([cell_of(index, source) for index, source in enumerate(code_cells(number))])
+
+
 def _only_cell(sources: list[str], text: str, what: str) -> int:
     places = [index for index, source in enumerate(sources) if text in source]
     if len(places) != 1 or sources[places[0]].count(text) != 1:
@@ -65,9 +74,9 @@ def _only_cell(sources: list[str], text: str, what: str) -> int:
     return places[0]
 
 
-def cells_behind(number: str, control: Control, broken: bool) -> list[str]:
-    """Sources of the cells to run: what the asserting cell needs, and that cell; the break is in them if ``broken``. Nothing is checked:
-    the solution's own answers are used as they are."""
+def cells_behind(number: str, control: Control, broken: bool) -> dict[int, str]:
+    """Index and source of the cells to run: what the asserting cell needs, and that cell; the break is in them if ``broken``. Nothing is
+    checked: the solution's own answers are used as they are."""
     from course_tools.grading.cells import cell_of, needs, runnable
 
     sources = list(code_cells(number))
@@ -80,14 +89,17 @@ def cells_behind(number: str, control: Control, broken: bool) -> list[str]:
     chosen = needs(next(cell for cell in cells if cell.index == asserting), cells)
     if place not in chosen:
         raise ControlError(f"the cell with {control.old!r} is not one that the assertion {control.fails!r} depends on")
-    return [control.before] * broken + [unchecked[index] for index in chosen if index <= asserting]
+    first = {START: control.before} if broken and control.before else {}
+    return first | {index: unchecked[index] for index in chosen if index <= asserting}
 
 
 def run_here(sources: list[str]) -> Outcome:
-    """Run cells in a fresh shell of this process, until one fails."""
+    """Run cells in this process's shell, until one fails."""
     from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
 
-    shell, started = InteractiveShell.instance(), time.perf_counter()
+    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))  # its thread would not live on in a fork
+    started = time.perf_counter()
     for source in sources:
         result = shell.run_cell(source, silent=True)
         error = result.error_before_exec or result.error_in_exec
@@ -100,7 +112,7 @@ def run_here(sources: list[str]) -> Outcome:
 
 
 def in_a_fork(sources: list[str]) -> dict[str, Any]:
-    """The same in a fork of this process, which has imported PyTorch and run nothing."""
+    """The same in a fork of this process, with all that its cells have made so far; PyTorch has one thread, so nothing is lost."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -115,17 +127,26 @@ def in_a_fork(sources: list[str]) -> dict[str, Any]:
     return json.loads(report)
 
 
-def run(number: str, control: Control) -> tuple[Outcome, Outcome]:
-    """Run the cells behind a control, as they are and broken, each in a process of its own."""
-    jobs = [cells_behind(number, control, broken) for broken in (False, True)]
+def run(number: str, controls: list[Control]) -> tuple[Outcome, list[Outcome]]:
+    """Run the cells behind some controls of a chapter, once as they are, and from each broken cell on in a fork that leaves there.
+
+    Returns how the whole cells ended, and how the broken ones did, in the order of ``controls``.
+    """
+    whole, forks = {}, []
+    for control in controls:
+        intact, broken = cells_behind(number, control, broken=False), cells_behind(number, control, broken=True)
+        leaves = next(index for index in sorted(broken) if broken[index] != intact.get(index))
+        forks.append((leaves, [source for index, source in sorted(broken.items()) if index >= leaves]))
+        whole |= {index: source for index, source in runnable_cells(number).items() if index in intact or index in broken}
+    job = {"whole": sorted(whole.items()), "forks": forks}
     settings = {**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "COURSE_STRICT": "1", "MPLBACKEND": "Agg"}
-    done = subprocess.run([sys.executable, "-m", "tests.controls.control"], input=json.dumps(jobs), capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-m", "tests.controls.control"], input=json.dumps(job), capture_output=True, text=True,
                           cwd=ROOT, env=settings)
     try:
-        whole, broken = json.loads(done.stdout.splitlines()[-1])
+        ends = [Outcome(**end) for end in json.loads(done.stdout.splitlines()[-1])]
     except (IndexError, ValueError):
         raise RuntimeError(f"the cells ended without a report: {done.stderr[-2000:]}") from None
-    return Outcome(**whole), Outcome(**broken)
+    return ends[0], ends[1:]
 
 
 if __name__ == "__main__":
@@ -137,4 +158,14 @@ if __name__ == "__main__":
     given = json.load(sys.stdin)
     real, sys.stdout = sys.stdout, open(os.devnull, "w")
     os.chdir(ROOT / "chapters")
-    print(json.dumps([in_a_fork(job) for job in given]), file=real)
+    ends: dict[int, dict[str, Any]] = {}
+    whole, seconds = Outcome("", "", 0.0), 0.0
+    for index, source in [(START, ""), *given["whole"]]:
+        ends |= {place: in_a_fork(sources) for place, (leaves, sources) in enumerate(given["forks"]) if leaves == index}
+        whole = run_here([source])
+        seconds += whole.seconds
+        if whole.error:
+            break
+    never = Outcome("", "the cells above it fail as they are", 0.0)
+    print(json.dumps([asdict(Outcome(whole.line, whole.error, round(seconds, 1))),
+                      *(ends.get(place, asdict(never)) for place in range(len(given["forks"])))]), file=real)
