@@ -19,7 +19,7 @@ def no_looking_ahead(query: int, key: int) -> bool:
 
 @register
 def the_first_two_or_what_came_before(query: int, key: int) -> bool:
-    """Everyone sees the tokens 0 and 1; from token 2 on one sees oneself and what came before, but for the tokens 0 and 1."""
+    """Every token sees the tokens 0 and 1; from token 2 on, a token also sees itself and everything before it."""
     return key < 2 or (query >= 2 and key <= query)
 
 

@@ -15,7 +15,7 @@ def _uneven(*shape: int) -> Tensor:
 
 class Scores(nn.Module):
     """One score for each class: a product and a bias. With ``mutes``, every second feature is off in training mode and the others are
-    doubled: a dropout that always strikes the same."""
+    doubled: a dropout that always removes the same features."""
 
     def __init__(self, num_features: int, num_classes: int, mutes: bool = False):
         super().__init__()

@@ -64,12 +64,12 @@ OPTIMISERS = Exercise(
     parts={"values": 3},
     twins=(
         Twin("Adam follows the size of the gradient", _with(ADAM, FIRST),
-             "Adam divides by the usual size of the gradient: a factor of 100 stands above and below the line. In the first step, every "
+             "Adam divides the mean gradient by its usual size, so a factor of 100 cancels. In the first step, every "
              "weight moves by the learning rate."),
         Twin("Adam's path depends on the loss's scale", _with(ADAM),
              "Adam divides the mean gradient by its usual size. Multiply the loss by 100: what happens to the quotient?"),
         Twin("Adam steps further where it is steep", _with(FIRST),
-             "In the first step, the mean of the gradients and their usual size are both made of one gradient. What is their quotient?"),
+             "In the first step, the mean of the gradients and their usual size both come from one gradient. What is their quotient?"),
         Twin("plain descent ignores the loss's scale", _with(SGD),
              "A plain step is the learning rate times the gradient, and the gradient of 100 times the loss is 100 times as large."),
         Twin("momentum stops with the gradient", _with(MOMENTUM),
@@ -77,10 +77,11 @@ OPTIMISERS = Exercise(
         Twin("clipping cuts each entry", _with(CLIPPING),
              "The whole gradient is made shorter by one factor: its length changes, its direction does not."),
         Twin("decay needs a gradient", _with(DECAY),
-             "AdamW pulls every weight towards 0, beside the step that the gradient asks for. A weight without a gradient only shrinks."),
+             "AdamW takes the step of the gradient and also pulls every weight towards 0. A weight whose gradient is 0 only shrinks."),
         Twin("plain and Adam exchanged", _with(SGD, ADAM),
              "You have it the wrong way round. Which of the two divides by the usual size of the gradient?"),
         Twin("nothing moves without a gradient", _with(MOMENTUM, DECAY),
-             "Two of these methods do more than follow the gradient of this step: one remembers earlier steps, one pulls towards 0."),
+             "Two of these methods do more than follow the gradient of this step: one remembers earlier steps, "
+             "the other pulls the weights towards 0."),
     ),
 )

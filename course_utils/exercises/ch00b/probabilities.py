@@ -1,4 +1,4 @@
-"""Exercises 00b.2 and 00b.3: scores become probabilities, and probabilities a loss."""
+"""Exercises 00b.2 and 00b.3: scores become probabilities, and probabilities become a loss."""
 
 from __future__ import annotations
 
@@ -117,39 +117,39 @@ SOFTMAX = Exercise(
     ],
     twins=(
         Twin("too large for the exponential", partial(_softmax, how="overflow"),
-             "The exponential of 89 no longer fits into a float, and far below 0 all of them become 0. Shift each row first, so that its "
-             "largest score is 0: the shares stay the same."),
+             "The exponential of 89 no longer fits into a float32, and those of very negative scores are all rounded to 0. Shift each row "
+             "first, so that its largest score is 0: the shares stay the same."),
         Twin("one maximum for all rows", partial(_softmax, how="one maximum for all"),
-             "A row whose scores lie far below the largest of the whole table gets only zeros, and 0 divided by 0. Each row needs its own "
-             "maximum."),
+             "Where a whole row lies far below the largest score of the table, every exponential becomes 0, and you divide 0 by 0. Each "
+             "row needs its own maximum."),
         Twin("the minimum subtracted", partial(_softmax, how="minimum"),
              "Any shift gives the same shares, but after yours the largest score can still be huge. Shift so that the largest becomes 0."),
         Twin("the mean subtracted", partial(_softmax, how="mean subtracted"),
              "Any shift gives the same shares, but after yours the largest score can still lie hundreds above 0. Shift so that the largest "
              "becomes 0."),
         Twin("scores clamped", partial(_softmax, how="clamped"),
-             "Scores beyond your bounds become equal, although one of them was far larger. A shift keeps all differences."),
+             "Scores beyond your bounds become equal, even if one was far larger than the other. A shift keeps all differences."),
         Twin("overflow repaired afterwards", partial(_softmax, how="repaired"),
-             "Where the exponential overflows, you put 0 in the place of what is no number, and the row no longer sums to 1. Keep the "
+             "Where the exponential overflows, you replace NaN by 0, and the row no longer sums to 1. Keep the "
              "exponentials small from the start."),
         Twin("a small number added below", partial(_softmax, how="a little more"),
              "A small number in the denominator hides the division by 0, but then the shares no longer sum to 1, and large scores still "
              "overflow."),
         Twin("softmax along the first axis", partial(_softmax, how="first axis"),
-             "Your columns sum to 1. The scores of one row compete with each other: the last axis."),
+             "Your columns sum to 1. The scores of one row should compete with each other, along the last axis."),
         Twin("one sum for everything", partial(_softmax, how="whole sum"),
              "You divide by the sum of the whole table. Every row has a sum of its own."),
         Twin("temperature as a factor", partial(_softmax, how="multiplied"),
              "A hot softmax should be more even than a cold one; yours is the other way round."),
         Twin("temperature outside", partial(_softmax, how="outside"),
-             "Outside, the temperature only makes all shares smaller or larger. It has to act on the scores."),
+             "Outside the softmax, the temperature only makes all shares smaller or larger. It has to act on the scores."),
         Twin("temperature ignored", partial(_softmax, how="ignored"), "The result does not depend on the temperature at all."),
         Twin("temperature squared", partial(_softmax, how="squared"), "The scores are divided by the temperature itself."),
         Twin("scores divided by their sum", partial(_softmax, how="no exponential"),
-             "Scores may be negative, and so are your shares then. The exponential makes them positive first."),
+             "Scores may be negative, and then your shares can be negative too. The exponential makes the scores positive first."),
         Twin("shifted instead of exponentiated", partial(_softmax, how="shifted only"),
-             "Subtracting the smallest score makes all of them positive, but the lowest then always gets nothing. It is the exponential "
-             "that is asked for."),
+             "Subtracting the smallest score makes all of them positive, but the lowest then always gets nothing. Use the exponential "
+             "instead."),
         Twin("each score by itself", partial(_softmax, how="each alone"),
              "Each number is between 0 and 1, but they do not sum to 1: the scores of a row have to compete."),
         Twin("exponentials not divided", partial(_softmax, how="not normalised"),
@@ -159,7 +159,7 @@ SOFTMAX = Exercise(
         Twin("powers of two", partial(_softmax, how="powers of two"), "The base of the exponential is e and not 2."),
         Twin("sign turned round", partial(_softmax, how="minus"), "In your result the largest score gets the smallest share."),
         Twin("logarithms returned", partial(_softmax, how="logarithms"),
-             "These are the logarithms of the probabilities, one step past them."),
+             "You return the logarithms of the probabilities. Return the probabilities themselves."),
     ),
 )
 
@@ -250,8 +250,8 @@ CROSS_ENTROPY = Exercise(
     ],
     twins=(
         Twin("too large for the exponential", partial(_cross_entropy, how="overflow"),
-             "The exponential of a large logit is infinite. The logarithm of a sum of exponentials can be had without that: take the "
-             "largest logit out of the sum first."),
+             "The exponential of a large logit is infinite. The logarithm of a sum of exponentials can be computed without it: take "
+             "the largest logit out of the sum first."),
         Twin("logarithm of a probability that became 0", partial(_cross_entropy, how="logarithm of 0"),
              "A tiny probability is rounded to 0, and its logarithm is minus infinity. Stay with logits: the loss is a difference of two "
              "ordinary numbers."),
@@ -259,22 +259,22 @@ CROSS_ENTROPY = Exercise(
              "The exponentials overflow before the logarithm can make them small again. There is a function that does both in one go, and "
              "the text above the exercise names it."),
         *(Twin(f"a small number inside the logarithm ({little:g})", partial(_cross_entropy, how="a little more", little=little),
-               "The small number avoids infinity, and also keeps the loss below a bound, however wrong the model is. Stay with logits, and "
-               "you need no such number.") for little in (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)),
+               "The small number avoids infinity, but it also keeps the loss below a bound, however wrong the model is. Stay with logits: "
+               "then you need no such number.") for little in (1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)),
         Twin("the largest logit for the log-sum-exp", partial(_cross_entropy, how="maximum"),
-             "You subtract from the largest logit. It is near the log-sum-exp and not equal to it: two equal logits would cost nothing."),
+             "You use the largest logit as the log-sum-exp. The two are close but not equal: with all logits equal, your loss would be 0."),
         Twin("no logarithm", partial(_cross_entropy, how="no logarithm"),
              "That is the probability of being wrong. Surprise is the negative logarithm of the probability of what happened."),
         Twin("averaged before the logarithm", partial(_cross_entropy, how="mean first"),
              "You average the probabilities and take the logarithm of that. Every word has a surprise of its own; average those."),
         Twin("compared along the words", partial(_cross_entropy, how="other axis"),
-             "Your probabilities sum to 1 over the words. The languages of one word compete with each other: the last axis."),
+             "Your probabilities sum to 1 over the words. They should sum to 1 over the languages of each word, the last axis."),
         Twin("the right logit alone", partial(_cross_entropy, how="right score alone"),
-             "A logit means nothing alone: add 10 to all of a row and your loss changes. The log-sum-exp of the row is missing."),
+             "A logit alone means nothing: add 10 to a whole row and your loss changes. The log-sum-exp of the row is missing."),
         Twin("entropy of the prediction", partial(_cross_entropy, how="entropy"),
-             "You weight with the model's own probabilities. The target says what happened: its logit alone is asked for."),
+             "You weight the surprises with the model's own probabilities. The target says what happened: only its surprise counts."),
         Twin("all languages count", partial(_cross_entropy, how="all classes"),
-             "You average over every language. Only the one that the target names happened."),
+             "You average over all languages. Only the surprise of the target's language counts."),
         Twin("softmax taken twice", partial(_cross_entropy, how="both softmaxes"),
              "You turn the logits into probabilities and then treat these as logits. One softmax is enough."),
         Twin("the model's favourite as the target", partial(_cross_entropy, how="sure of its guess"),
@@ -287,6 +287,7 @@ CROSS_ENTROPY = Exercise(
              "You divide by the number of entries. There is one surprise for each word, so divide by the number of words."),
         Twin("one surprise for each word", partial(_cross_entropy, how="not averaged"),
              "These are the surprises of the words. The loss is their mean."),
-        Twin("only the first word", partial(_cross_entropy, how="first row"), "The loss is the mean over all words, not over the first."),
+        Twin("only the first word", partial(_cross_entropy, how="first row"),
+             "You return the surprise of the first word. The loss is the mean over all words."),
     ),
 )

@@ -44,20 +44,20 @@ LIMITS = Exercise(
     parts={"values": 2},
     twins=(
         Twin("the two limits swapped", _limits_with(small="mean", large="nearest"),
-             "A narrow kernel hears only who is closest; a wide one cannot tell near from far."),
+             "A narrow kernel uses only the nearest key; a wide one treats near and far keys alike."),
         Twin("a wide kernel gives zero", _limits_with(large="zero"),
              "All kernel values become equal, not small: dividing by their sum makes each weight 1/n."),
         Twin("a narrow kernel gives zero", _limits_with(small="zero"),
-             "All kernel values become tiny, but they are divided by their equally tiny sum: the least tiny of them takes all."),
+             "All kernel values become tiny, but they are divided by their sum, which is tiny too: the nearest key gets all the weight."),
         Twin("columns sum to one", _limits_with(row="not one", column="one"),
              "The denominator runs over the keys of one query. That fixes the sum of a row; nothing fixes the sum of a column."),
         Twin("rows and columns both sum to one", _limits_with(column="one"),
-             "Only the rows are normalised. A key in a crowded place of queries collects more than one in total."),
+             "Only the rows are normalised. A key with many queries near it collects more than 1 in total."),
         Twin("a narrow kernel gives the mean", _limits_with(small="mean"),
-             "A small bandwidth magnifies the differences between distances, it does not level them: the nearest key ends up with all the "
+             "A small bandwidth makes the differences between the distances larger, not smaller: the nearest key ends up with all the "
              "weight."),
         Twin("a wide kernel hears only the nearest", _limits_with(large="nearest"),
-             "When the bandwidth is huge, every distance is small beside it: all kernel values are equal, and each key gets the same "
+             "When the bandwidth is huge, every distance is small compared to it: all kernel values are equal, and each key gets the same "
              "share."),
         Twin("rows sum to anything", _limits_with(row="not one"),
              "The kernel values of a query are divided by their own sum. That fixes the sum of its row, whatever the bandwidth."),
@@ -136,8 +136,8 @@ DICTIONARY = Exercise(
         Twin("still the handed-out bug", partial(_dictionary, how="times"),
              "Compare a very cold lookup with a very warm one: which of the two should be the hard one?", untouched=True),
         Twin("temperature outside the softmax", partial(_dictionary, how="after"),
-             "Whether you divide the shares, the values or the result: outside the softmax the temperature only makes the numbers smaller "
-             "or larger. To change who gets which share, it has to act on the scores."),
+             "You divide the shares, the values or the result. Outside the softmax the temperature only makes the numbers smaller or "
+             "larger. To change the shares themselves, it has to act on the scores."),
         Twin("temperature used like a bandwidth", partial(_dictionary, how="as a bandwidth"),
              "You divide by twice the square, as the Gaussian kernel does with its bandwidth. Scores are divided by the temperature "
              "itself."),
@@ -146,33 +146,32 @@ DICTIONARY = Exercise(
         Twin("scores cut to whole numbers", partial(_dictionary, how="whole scores"),
              "Every quotient is rounded down to a whole number, so scores that differ become equal. Keep the decimals."),
         Twin("a minus instead of a quotient", partial(_dictionary, how="minus"),
-             "With the minus sign the best key gets the smallest share, at every temperature. What has to be turned round is not the sign "
-             "of the scores but what the temperature does to them: it divides."),
+             "With the minus sign the best key gets the smallest share, at every temperature. Leave the sign of the scores as it is, "
+             "and let the temperature divide them."),
         Twin("one minus the temperature as a factor", partial(_dictionary, how="one minus"),
-             "Above temperature 1 your factor is negative, so the best key gets the smallest share. And it is never more than 1, so a "
-             "cold lookup never gets hard. The temperature divides the scores."),
+             "Above temperature 1 your factor is negative, so the best key gets the smallest share. The factor is also never above "
+             "1, so a cold lookup never becomes hard. The temperature divides the scores."),
         Twin("no temperature below 1", partial(_dictionary, how="not below 1"),
-             "Every temperature below 1 gives you the result of temperature 1. It is only below 1 that a lookup gets hard, so nothing may "
-             "be cut off there."),
+             "Every temperature below 1 gives you the result of temperature 1. But a lookup becomes hard only below 1, so the "
+             "temperature must not be cut off there."),
         Twin("hard lookup below temperature 1", partial(_dictionary, how="hard below 1"),
              "You pick the best key as soon as the temperature is below 1. A cold lookup gets hard little by little: at 0.35 it still "
-             "blends, and the formula does all of that without a special case."),
+             "blends. The formula needs no special case for this."),
         Twin("softmax over the queries", partial(_dictionary, how="axis"),
-             "The shares are taken among the queries. Each query must share out its attention among the keys: the last axis."),
+             "Your softmax runs over the queries. Each query must divide its attention among the keys, so use the last axis."),
         Twin("temperature ignored", partial(_dictionary, how="ignored"), "The result does not depend on the temperature at all."),
         Twin("always the hard lookup", partial(_dictionary, how="hard"),
              "That is the limit of temperature zero. A soft dictionary blends, and only a cold one comes close to picking."),
         Twin("overflow at low temperature", partial(_dictionary, how="overflow"),
-             "Scores divided by a small temperature are large, and their exponentials too large for float32. Take the softmax "
-             "in one step: it "
-             "subtracts the largest score first."),
+             "Scores divided by a small temperature are large, and their exponentials are too large for float32. Take the "
+             "softmax in one step: it subtracts the largest score first."),
         Twin("also divided by the root of d", partial(_dictionary, how="root"),
              "That is the scaling of a later chapter. Here the temperature alone decides how sharp the lookup is."),
-        Twin("shares returned", partial(_dictionary, how="shares"), "These are the shares. The values have not been mixed yet."),
+        Twin("shares returned", partial(_dictionary, how="shares"), "You return the shares. The values still have to be mixed with them."),
         Twin("root of the temperature", partial(_dictionary, how="root T"),
              "You take the root of the temperature first. The scores are divided by the temperature itself."),
         Twin("temperature squared", partial(_dictionary, how="squared"),
-             "The bandwidth of a Gaussian is squared; the temperature of a softmax is not. Bandwidth² plays the part of temperature."),
+             "The bandwidth of a Gaussian is squared; the temperature of a softmax is not. It is bandwidth² that acts like a temperature."),
     ),
 )
 
@@ -256,35 +255,34 @@ LOO = Exercise(
              "You remove the point's own weight at the end, so the rest of its row no longer sums to 1 and predictions shrink towards "
              "zero. Remove it before the shares are computed."),
         Twin("excluded with a finite score", partial(_loo, how="finite"),
-             "A score of, say, -10 is small only while the others are larger. When all neighbours are far away, the point "
-             "listens to itself "
-             "again. Only minus infinity is below everything."),
+             "A score of, say, -10 is small only while the others are larger. When all neighbours are far away, the "
+             "point gets weight from itself again. Only minus infinity is below everything."),
         Twin("excluded with a large negative score", partial(_loo, how="large finite"),
-             "However large the negative number, a narrow kernel finds scores below it, and then the point listens to itself again. Only "
-             "minus infinity is below everything."),
+             "However large the negative number, a narrow kernel makes scores that are below it. Then the point gets weight from "
+             "itself again. Only minus infinity is below everything."),
         Twin("factor one half missing", partial(_loo, how="no half"),
              "The Gaussian has a 2 under the fraction. Without it the kernel is narrower than the bandwidth says."),
         Twin("every point at distance 0 excluded", partial(_loo, how="duplicates"),
-             "Two measurements at the same place are two points. Leave out the point itself, by its number, not everything "
-             "that lies where it lies."),
+             "Two measurements at the same place are two points. Leave out the point itself, by its number, and not every "
+             "point at its place."),
         Twin("far points give 0/0", partial(_loo, how="kernel zeroed"),
-             "When all neighbours are far away their kernel values round to zero, and the row is divided by nothing. Exclude "
-             "in the scores and let a "
-             "softmax do the rest."),
+             "When all neighbours are far away their kernel values round to zero, and you divide zero by zero. "
+             "Exclude the point in the scores and let a softmax do the rest."),
         Twin("lonely points predicted as 0", partial(_loo, how="lonely at 0"),
-             "A point that is far from all others is predicted as 0: its row had nothing left after the point was removed, and a NaN was "
-             "filled with 0 or avoided. Exclude the point in the scores; then the softmax finds the nearest of the others."),
+             "A point that is far from all others is predicted as 0: the rest of its row had rounded to 0. "
+             "Filling or avoiding the NaN only hides that. Exclude the point in the scores; then the softmax "
+             "finds the nearest of the others."),
         Twin("compared with the keys", partial(_loo, how="keys predicted"),
-             "You compare the predictions with the places of the points. What they predict is what was measured there, the values."),
+             "You compare the predictions with the places of the points. Compare them with what was measured there, the values."),
         Twin("neighbours left out too", partial(_loo, how="neighbours"),
-             "You also leave out the points that stand next to it in the list. Only the point itself has to go: the diagonal and "
-             "nothing beside it."),
+             "You also leave out the points that come just before and after in the list. Leave out only the point itself: the "
+             "diagonal and nothing beside it."),
         Twin("only the point itself kept", partial(_loo, how="inverted"),
              "Your mask is the wrong way round: it removes all the others and keeps the point, so the error is 0."),
         Twin("normalised over the queries", partial(_loo, how="columns"),
-             "The columns sum to 1. Every prediction is an average, so each row must."),
+             "Your columns sum to 1. Every prediction is an average, so each row must sum to 1."),
         Twin("divided by n - 1", partial(_loo, how="n - 1"),
-             "There are n errors, one a point, and their mean divides by n. That each prediction uses n - 1 points is another matter."),
+             "There are n errors, one for each point, so their mean divides by n. Only each prediction uses n - 1 points."),
         Twin("root of the mean square", partial(_loo, how="root"),
              "That is the root mean squared error. The docstring asks for the mean of the squares, without the root."),
         Twin("absolute errors", partial(_loo, how="absolute"),
@@ -292,6 +290,6 @@ LOO = Exercise(
         Twin("sum instead of mean", partial(_loo, how="sum"),
              "The squares are added up but not divided by the number of points, so data sets of different size cannot be compared."),
         Twin("one error per point", partial(_loo, how="not averaged"),
-             "You return the squared error of every point; one number is asked for, their mean."),
+             "You return the squared error of every point. Return one number, the mean of them."),
     ),
 )

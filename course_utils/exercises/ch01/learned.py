@@ -12,7 +12,7 @@ from ..common import randn, sizes
 
 
 def _kernel_oracle(init: dict, parameters: dict, inputs: dict | None) -> Tensor | str:
-    """Query by query, in double precision, the points that are not to be seen really left out."""
+    """Query by query, in double precision; the points that must not be seen are really left out."""
     if inputs is None:
         return "w 1"
     w, query, keys, values = parameters["w"], inputs["query"], inputs["keys"], inputs["values"]
@@ -122,7 +122,7 @@ LEARNED = Exercise(
         Twin("divided by w", _learned("divided"),
              "Here w is an inverse width: it multiplies. Dividing makes training blow up when w comes near zero."),
         Twin("factor one half missing", _learned("no half"), "The score is minus one half of the squared, scaled distance."),
-        Twin("sign of the score", _learned("sign"), "Your weights grow with the distance: far points win. A score must fall with it."),
+        Twin("sign of the score", _learned("sign"), "Your weights grow with the distance: far points win. A near point must score higher."),
         Twin("far queries give 0/0", _learned("unsafe"),
              "Far from every point each kernel value rounds to zero, and zero divided by zero is NaN. A softmax of the scores stays "
              "finite."),
@@ -132,11 +132,11 @@ LEARNED = Exercise(
              "Differences of opposite sign cancel when they are added first. Square each feature's difference, then add."),
         Twin("mean over the features", _learned("mean over features"),
              "The squared distance is a sum over the features, not their mean."),
-        Twin("normalised over the queries", _learned("columns"), "The weights of one query, a row, must sum to 1. Your columns do."),
+        Twin("normalised over the queries", _learned("columns"), "Your columns sum to 1. The weights of one query, a row, must do so."),
         Twin("flag the wrong way round", _learned("flag inverted"),
              "exclude_self has the opposite effect: points are left out when they should not be, and seen when they should be left out."),
         Twin("excluded whatever the flag says", _learned("always"),
-             "As soon as there are as many queries as keys, the diagonal goes. It should go only when exclude_self is True."),
+             "You exclude the diagonal whenever there are as many queries as keys. Exclude it only when exclude_self is True."),
         Twin("random start of w", _learned("random"),
              "w scales a distance: let each feature start at 1, as the task says."),
         Twin("a negative w counts as 0", _learned("negative as 0"),
@@ -145,21 +145,20 @@ LEARNED = Exercise(
         Twin("start at 0", _learned("zeros"), "At 0 all distances are 0, and so is the gradient of w: it would stay there. Start at 1."),
         Twin("w is not a parameter", _learned("plain tensor"),
              "A plain tensor as an attribute is invisible to the optimiser."),
-        Twin("w cut off from the gradient", _learned("detached"), "Nothing may stand between w and the result that stops gradients."),
+        Twin("w cut off from the gradient", _learned("detached"), "Between w and the result, nothing may stop the gradient."),
         Twin("point never excluded", _learned("never excluded"),
              "exclude_self has no effect: each point still predicts itself, and training would drive the width to zero. (A "
-             "score of 0 is no "
-             "exclusion: it is the largest score this kernel has.)"),
+             "score of 0 excludes nothing: it is the largest score that this kernel has.)"),
         Twin("excluded with a finite score", _learned("finite"),
-             "When all neighbours are far away, their scores lie below any number you choose, and the point listens to itself again. Only "
-             "minus infinity is below everything."),
+             "When all neighbours are far away, their scores can be below any number that you choose. Then the point gets weight "
+             "from itself again. Only minus infinity is below everything."),
         Twin("every point at distance 0 excluded", _learned("same place"),
-             "Two measurements at the same place are two points. Leave out the point itself, by its number, not everything that lies where "
-             "it lies."),
+             "Two measurements at the same place are two points. Leave out the point itself, by its number, and not every point at "
+             "its place."),
         Twin("infinity times zero", _learned("infinity times zero"),
-             "Off the diagonal your matrix holds infinity times zero, which is NaN. Write minus infinity only where it belongs."),
+             "Off the diagonal you compute infinity times zero, which is NaN. Put minus infinity only where it belongs."),
         Twin("excluded after normalising", _learned("after"),
-             "The own weight is removed when the shares are already computed, so rows sum to less than 1. Remove it from the scores."),
+             "You remove a point's own weight after the shares are computed, so the rows sum to less than 1. Mask its score instead."),
     ),
 )
 
@@ -196,34 +195,34 @@ DOT = Exercise(
     forbidden=("torch.cdist", "torch.nn.functional.pairwise_distance", "torch.dist"), rtol=1e-3, atol=1e-4,
     twins=(
         Twin("norm of the keys left out", partial(_dot, norm=0.0),
-             "Right only when all keys are equally long. Here they are not: a long key wins by its length, and the distance would "
-             "have held that against it. (One number for all keys together is the same as none: the softmax cancels it, like "
+             "This is right only when all keys are equally long. Here they are not, and a long key wins by its length alone, although "
+             "it may be far away. (One number for all keys together is the same as none: the softmax cancels it, like "
              "the query's own term.)"),
         Twin("norm of the keys added", partial(_dot, norm=0.5),
              "Expand the square and look at the sign of the key's own term."),
         Twin("one half missing", partial(_dot, norm=-1.0),
-             "The key's own term carries the factor that stands in front of the squared distance."),
+             "The key's own term needs the same factor that the squared distance has."),
         Twin("one half missing in both terms", partial(_dot, norm=-1.0, factor=2.0),
              "That is minus the squared distance, without the one half in front of it."),
         Twin("divided by the root of d", lambda query, keys: _dot(query, keys) / query.shape[-1] ** 0.5,
              "That is the scaling of a later chapter. The distance here is taken as it is."),
         Twin("norm not squared", partial(_dot, norm=-0.5, power=1),
-             "The expansion of a square holds the squared length of the key."),
+             "Expand the square: it contains the squared length of the key."),
         Twin("softmax already applied", lambda query, keys: torch.softmax(_dot(query, keys), -1),
              "These are weights. The scores are what goes into the softmax."),
         Twin("all signs flipped", partial(_dot, norm=0.5, factor=-1.0),
-             "That is the squared distance itself, so the farthest key wins. A score must grow with nearness."),
+             "That is half the squared distance, so the farthest key wins. A near key must get a higher score."),
         Twin("cosine similarity", lambda query, keys: nn.functional.normalize(query, dim=-1) @ nn.functional.normalize(keys, dim=-1).T,
              "Dividing by the lengths throws them away. The distance needs them: nothing is normalised here."),
         Twin("product doubled", partial(_dot, factor=2.0),
              "Multiply the square out and carry the factor one half through all three terms."),
         Twin("product halved", partial(_dot, norm=-0.5, factor=0.5),
-             "You halve the dot product as well. Multiply the square out: the mixed term comes twice, and that cancels the one half; only "
-             "the key's own term keeps it."),
+             "You halve the dot product as well. Multiply the square out: the mixed term comes twice, which cancels the one half. "
+             "Only the key's own term keeps it."),
         Twin("mean of the squares", lambda query, keys: query @ keys.T - 0.5 * keys.pow(2).mean(-1),
              "You take the mean of a key's squares. Its squared length is their sum, so with many features yours is far too small."),
         Twin("squared after the sum", lambda query, keys: query @ keys.T - 0.5 * keys.sum(-1).pow(2),
-             "You add the features up and square the sum. The squared length squares each feature first and then adds."),
+             "You add the features up and then square the sum. For the squared length, square each feature first and then add."),
         Twin("keys made equally long", lambda query, keys: query @ nn.functional.normalize(keys, dim=-1).T,
              "You make all keys equally long, but the distance depends on how long they are. Leave them as they are and let the length "
              "come in as a term of its own."),

@@ -98,9 +98,9 @@ WEIGHTS = Exercise(
         Twin("sign of the exponent", partial(_weights, half=-0.5),
              "The weights grow with the distance: far points win. The exponent must be negative."),
         Twin("far queries give 0/0", partial(_weights, how="unsafe"),
-             "Far from every key each kernel value rounds to zero, and zero divided by zero is NaN. Subtracting the "
-             "largest exponent of each row, not of the whole matrix, before exponentiating changes nothing else; a softmax "
-             "does it for you."),
+             "Far from every key each kernel value rounds to zero, and zero divided by zero is NaN. Subtract the "
+             "largest exponent of each row (not of the whole matrix) before you exponentiate: that changes nothing else, and "
+             "a softmax does it for you."),
         Twin("far queries get no weight", partial(_weights, how="epsilon"),
              "The result is finite now, but far from every key the whole row is 0. Neither a small number added to the sum nor a NaN "
              "replaced afterwards makes such a row sum to 1: keep its kernel values away from zero in the first place."),
@@ -195,15 +195,15 @@ PREDICTION = Exercise(
              "Far from every point each kernel value rounds to zero, and zero divided by zero is NaN. Weights as in 01.1 stay finite "
              "there."),
         Twin("far queries are predicted as 0", partial(_predict, how="epsilon"),
-             "A small number added to the sum avoids the division by zero, but far from every point it is all there is. A mean of the "
-             "values "
-             "lies between the smallest and the largest, wherever it is asked for."),
+             "A small number added to the sum avoids the division by zero, but far from every point the sum is that number alone and "
+             "the result is 0. A mean of the values must lie between the smallest and the largest value everywhere."),
         Twin("bandwidth ignored", partial(_predict, how="no bandwidth"), "The result does not depend on the bandwidth you are given."),
         Twin("bandwidth not squared", partial(_predict, how="bandwidth not squared"),
              "Your exponent divides a squared distance by the bandwidth itself. Both must be squared, or the result depends on the unit in "
              "which x is measured."),
         Twin("keys sorted, values not", partial(_predict, how="sorted"),
-             "You put the keys into another order and leave the values where they were, so keys meet the values of others. The order of "
+             "You put the keys into another order and leave the values where they were, so each key gets the value of "
+             "another. The order of "
              "the points does not matter here: nothing has to be sorted."),
         Twin("plain mean", partial(_predict, how="mean"),
              "Every query gets the same number, the mean of all values. The weights must depend on the query."),
@@ -211,18 +211,19 @@ PREDICTION = Exercise(
              "You take the one value whose weight is largest. Kernel regression blends all values, in proportion to their weights."),
         Twin("weights not normalised", partial(_predict, how="unnormalised"),
              "The kernel values are used as weights without dividing by their sum, so a query with many neighbours gets a large "
-             "prediction just for that."),
+             "prediction only because of them."),
         Twin("divided by the number of points", partial(_predict, how="divided by n"),
              "The sum is divided by n. It must be divided by the sum of that query's kernel values, which differs from row to row."),
         Twin("columns sum to 1", partial(_predict, how="columns"),
              "The weights are normalised over the queries. Each prediction is an average, so the weights of one query must sum to 1."),
         Twin("divided by the sum of the values", partial(_predict, how="over values"),
-             "The denominator holds the kernel only. Dividing by the values cancels the very thing to be predicted."),
+             "The denominator is the sum of the kernel values only. The values themselves must not be divided out."),
         Twin("keys averaged instead of values", partial(_predict, how="keys averaged"),
-             "You average the positions. Keys decide who is heard; values are what is said."),
+             "You average the positions. The keys only decide the weights; the values are what is averaged."),
         Twin("summed over the queries", partial(_predict, how="summed over the queries"),
-             "You get one number a key. The sum must run over the keys, so that one number a query is left."),
-        Twin("weights returned", partial(_predict, how="weights only"), "These are the weights. The values have not been mixed yet."),
+             "You get one number for each key. Sum over the keys, so that one number for each query is left."),
+        Twin("weights returned", partial(_predict, how="weights only"),
+             "You return the weights. The values still have to be mixed with them."),
         Twin("products not summed", partial(_predict, how="not summed"),
              "Each value is multiplied by its weight, but the products of one query still have to be added up."),
     ),

@@ -85,21 +85,21 @@ BUG = Exercise(
         Twin("still the handed-out bug", partial(_step, how="batch"),
              "Add up the weights of one sentence. Then hand in a batch of one sentence and look at its weights.", untouched=True),
         Twin("softmax over everything", partial(_step, how="everything"),
-             "All sentences share one softmax now, so each gets only a part of the whole. Every sentence needs weights that sum to 1."),
+             "All sentences now share one softmax, so the weights of one sentence sum to less than 1. Each sentence needs a sum of 1."),
         Twin("divided by the batch", partial(_step, how="batch divided"),
              "Dividing does not undo a softmax over sentences: a word is still compared with words of other sentences."),
         Twin("rows mended after a softmax over the batch", partial(_step, how="batch, then rows"),
              "Your rows sum to 1 now, but the softmax before them still compares the sentences of the batch with each other. Dividing "
              "afterwards does not undo that: the softmax itself has to run over the words."),
         Twin("a single 1 as weights", partial(_step, how="single 1"),
-             "Your weights are a single 1 and zeros, so only the best word counts. Soft alignment gives every word a share, and only then "
-             "does a gradient get through to the scores."),
+             "Your weights are a single 1 and zeros, so only the best word counts. Soft alignment gives every word a share: without "
+             "shares, no gradient reaches the scores."),
         Twin("no softmax", partial(_step, how="raw"),
-             "Raw scores mix the annotations: negative, and of any sum. Weights are their softmax."),
+             "You use the raw scores as weights, but they can be negative and have any sum. Take their softmax."),
         Twin("scores divided by their sum", partial(_step, how="shares of raw"),
              "Scores can be negative and can sum to nearly zero. They become shares only through the exponential."),
         Twin("sigmoid instead of softmax", partial(_step, how="sigmoid"),
-             "Every word is judged on its own now and the weights sum to anything. They have to compete."),
+             "Every word is now judged on its own, and the weights can have any sum. The words have to compete."),
         Twin("exponentials not divided", partial(_step, how="power"),
              "The exponentials are right, but they are shares only after a division by their sum over the sentence."),
         Twin("sign of the scores flipped", partial(_step, how="negated"),
@@ -107,12 +107,13 @@ BUG = Exercise(
         Twin("softmax applied twice", partial(_step, how="twice"),
              "The second softmax sees numbers between 0 and 1 and makes the weights nearly equal."),
         Twin("scaled by a root", partial(_step, how="scaled"),
-             "Nothing is divided in the additive score; the weights come out too flat."),
+             "You divide the scores by a root, which makes the weights too flat. The additive score has no such division."),
         Twin("tanh lost", partial(_step, how="linear"),
-             "The axis is right now, but the tanh has got lost: the state no longer has any say."),
-        Twin("plain mean as context", partial(_step, how="mean"), "The weights are right, but the context does not use them."),
+             "The axis is right now, but the tanh is missing. Without it the weights do not depend on the state."),
+        Twin("plain mean as context", partial(_step, how="mean"),
+             "The weights are right, but your context ignores them and takes a plain mean."),
         Twin("best word only", partial(_step, how="best"),
-             "The context is the one annotation with the largest weight. Soft alignment mixes all, which is what lets a gradient through."),
+             "The context is the one annotation with the largest weight. Soft alignment mixes all, so that a gradient gets through."),
         Twin("mixed, then divided again", partial(_step, how="averaged"),
              "The weights sum to 1 already; averaging the weighted annotations divides by the number of words once too often."),
     ),
@@ -120,7 +121,7 @@ BUG = Exercise(
 
 
 def _module_oracle(init: dict, parameters: dict, inputs: dict) -> tuple[Tensor, Tensor]:
-    """Query by query with the permitted keys alone, in double precision."""
+    """Query by query with only the permitted keys, in double precision."""
     w_q, w_k, v = (parameters[f"{name}.weight"].double() for name in ("w_q", "w_k", "v"))
     query, key, value = (inputs[name].double() for name in ("query", "key", "value"))
     shape = (len(query), query.shape[1], key.shape[1])
@@ -235,15 +236,16 @@ MODULE = Exercise(
     twins=(
         Twin("no tanh", _module("linear"), "Without the tanh the query cancels in the softmax: every query gets the same weights."),
         Twin("tanh around each part", _module("apart"),
-             "Query and key are bent apart and then added, so the query cancels in the softmax. Add first."),
+             "You apply the tanh to query and key separately and then add, so the query cancels in the softmax. Add first."),
         Twin("tanh after v", _module("tanh last"),
-             "The bend must come before v sums the features; afterwards it only squeezes a finished score."),
-        Twin("product instead of sum", _module("product"), "The two projected vectors are to be added before the tanh, not multiplied."),
-        Twin("scaled by a root", _module("scaled"), "Nothing is divided in the additive score; the weights come out too flat."),
+             "The tanh must come before v sums the features; afterwards it only squeezes a finished score."),
+        Twin("product instead of sum", _module("product"), "The two projected vectors should be added before the tanh, not multiplied."),
+        Twin("scaled by a root", _module("scaled"),
+             "You divide the scores by a root, which makes the weights too flat. The additive score has no such division."),
         Twin("softmax over the queries", _module("queries"),
-             "Each query shares out its attention among the keys: they are the last axis of the scores."),
+             "Each query divides its attention among the keys, and the keys are the last axis of the scores."),
         Twin("keys mixed, not values", _module("keys"),
-             "The keys decide the weights. What is mixed are the values, which may have another width."),
+             "You mix the keys. They only decide the weights; mix the values, which may have another width."),
         Twin("weights cut off from training", _module("detached"),
              "The numbers are right, but no gradient passes through the weights: the alignment would never be learned."),
         Twin("mask ignored", _module("ignored"),
@@ -252,8 +254,8 @@ MODULE = Exercise(
         Twin("mask applied after the softmax", _module("after"),
              "The forbidden weights are gone, but the others no longer sum to 1. The mask belongs to the scores."),
         Twin("masked after the softmax, divided again", _module("after, divided"),
-             "Where a forbidden key has taken all the weight, nothing is left of the row once it is masked, and 0 divided by 0 is NaN. "
-             "Forbidden keys must be out before the softmax: mask the scores."),
+             "Where a forbidden key has taken all the weight, masking leaves a row of zeros, and 0 divided by 0 is NaN. Exclude forbidden "
+             "keys before the softmax: mask the scores."),
         Twin("infinity times zero", _module("infinity times zero"),
              "Where attention is permitted you compute 0 times infinity, and that is NaN. Put minus infinity only where the mask forbids "
              "attention; no multiplication is needed for that."),
@@ -264,10 +266,10 @@ MODULE = Exercise(
              "A score of, say, -100 is small only while the others are larger. Where the permitted scores are lower still, the forbidden "
              "keys win. Only minus infinity is below everything."),
         Twin("exponentials out of range", _module("overflow"),
-             "Exponentials of large scores are too large for float32, those of very low ones too small. A softmax in one step subtracts "
-             "the largest score first."),
+             "The exponentials of large scores are too large for float32, and those of very low scores are too small. A softmax in "
+             "one step subtracts the largest score first."),
         Twin("mask added to the scores", _module("added"),
-             "Adding a boolean mask adds 1 where attention is permitted and 0 where it is not: a nudge, no prohibition."),
+             "Adding a boolean mask adds 1 where attention is permitted and 0 where it is not. That forbids nothing."),
         Twin("masked scores set to 0", _module("zero"),
              "A score of 0 is an ordinary score; its exponential is 1. Only minus infinity gives the weight 0."),
     ),

@@ -101,7 +101,7 @@ FIELD = Exercise(
              "Kernels of consecutive layers overlap by one position. Start from the one position you look from and count what each "
              "layer adds."),
         Twin("own position forgotten", partial(_field, how="no one"),
-             "You count the positions that are added, and leave out the one you start from."),
+             "You count only the positions that the layers add. Count the position you start from as well."),
         Twin("each layer adds its whole kernel", partial(_field, how="one too many"),
              "A kernel has one tap on the position you already see. How many new ones does it bring?"),
         Twin("dilation ignored", partial(_field, how="no dilation"),
@@ -115,13 +115,13 @@ FIELD = Exercise(
         Twin("every layer like the first", partial(_field, how="first"),
              "The layers differ; each adds according to its own kernel and dilation."),
         Twin("kernels taken for odd", partial(_field, how="halves"),
-             "Half a kernel to either side, rounded, is right for odd kernels alone. Count all taps except one."),
+             "You add half a kernel on each side, rounded. That is right only for odd kernels. Count all taps except one."),
         Twin("one side only", partial(_field, how="one side"),
-             "You count how far a kernel reaches to one side. The whole stretch is asked for, from the first input to the last."),
+             "You count how far a kernel reaches to one side. Count the whole stretch, from the first input to the last."),
         Twin("first layer left out", partial(_field, how="first missed"),
              "A stack of one layer already sees its whole kernel: the first layer adds to the field like every other."),
         Twin("dilation taken for stride", partial(_field, how="stride"),
-             "A dilation widens the gaps of its own layer only. It is a stride that would multiply everything above it."),
+             "A dilation widens the gaps of its own layer only. Only a stride would multiply everything above it."),
         Twin("dilations multiplied from layer to layer", partial(_field, how="compounded"),
              "You multiply the dilations of all layers so far. A layer's steps are as wide as its own dilation says, whatever the layers "
              "below do."),
@@ -129,10 +129,10 @@ FIELD = Exercise(
              "You count the inputs that a dilation skips, so a layer without dilation adds nothing. Count how far a kernel reaches, taps "
              "and gaps together."),
         Twin("every kernel taken for 3", partial(_field, how="kernel 3"),
-             "Every layer of yours adds as much as a kernel of 3 would. The kernels are handed in, and they differ."),
+             "Every layer adds as much as a kernel of 3 would. Use the kernels that you are given: they differ."),
         Twin("only the last layer counts", partial(_field, how="last"),
-             "Your result is that of the last layer alone: each layer overwrites what the layers before have gathered. Let it add to "
-             "that."),
+             "Your result comes from the last layer alone: each layer overwrites what the layers before it have found. Each layer should "
+             "add to it."),
         Twin("skipped inputs left out", partial(_field, how="inputs hit"),
              "You count the inputs that are really looked at. The field is the whole stretch from the first to the last of them, holes "
              "included."),
@@ -203,13 +203,13 @@ GROWTH = Exercise(
              "The path is short because every pair has a score of its own. Count the pairs."),
         Twin("one score a word", _but(5, "n"), "Every word asks every word: count the pairs, not the words."),
         Twin("each state waits for all others", _but(0, "n squared"),
-             "A state waits only for the one before it. Count the links of that chain, not the pairs of positions."),
+             "A state waits only for the one before it. Count the states in this chain, not the pairs of positions."),
         Twin("recurrent path through all pairs", _but(1, "n squared"),
              "On its way a message passes each state once, from one to the next. Count those steps, not the pairs of positions."),
         Twin("work taken for the path", _but(4, "n squared"),
              "That many scores are computed. The path asks how many steps lie between the first token and the last, and any two tokens "
              "meet directly."),
         Twin("attention path is n squared", {**_RIGHT, _KEYS[4]: "n squared", _KEYS[5]: "n"},
-             "You have mixed up the way a message takes with the number of ways that exist."),
+             "You have mixed up the length of a path with the number of scores. Which of the two counts pairs?"),
     ),
 )

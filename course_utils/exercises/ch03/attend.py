@@ -129,9 +129,9 @@ ATTENTION = Exercise(
         Twin("scaled by the root of d_v", partial(_attend, how="d_v"),
              "The dot product adds up d_k terms. The width of the values plays no part in the scores."),
         Twin("scaled by the number of keys", partial(_attend, how="keys"),
-             "The dot product adds up as many terms as the vectors are wide. How many keys there are plays no part."),
+             "The dot product runs over the entries of a query. The number of keys plays no part in the scale."),
         Twin("empty rows keep their weights", partial(_attend, how="kept"),
-             "A row that may attend to nothing comes out like a row without a mask. Its weights, and so its output, are to be 0."),
+             "A row that may attend to nothing comes out like a row without a mask. Its weights, and so its output, should be 0."),
         Twin("exponentials out of range", partial(_attend, how="unsafe"),
              "Exponentials of large scores are too large for float32. A softmax in one step subtracts the largest score of each row "
              "first."),
@@ -141,34 +141,34 @@ ATTENTION = Exercise(
         Twin("softmax over axis 1", partial(_attend, how="axis 1"),
              "Axis 1 is the keys only when there is no batch. Count from the end: the keys are the last axis of the scores."),
         Twin("softmax over the queries", partial(_attend, how="queries"),
-             "Your columns sum to 1. Each query shares out its attention among the keys: the last axis of the scores."),
+             "Your columns sum to 1. Each query divides its attention among the keys, the last axis of the scores."),
         Twin("scaled after the softmax", partial(_attend, how="after softmax scaled"),
              "The division comes too late: the weights no longer sum to 1 and the softmax was already saturated. Scale the scores."),
         Twin("no softmax", partial(_attend, how="no softmax"),
-             "The values are mixed by raw scores: negative, and of any sum. Weights are their softmax."),
+             "You mix the values by the raw scores, which can be negative and have any sum. Take their softmax."),
         Twin("mask ignored", partial(_attend, how="ignored"), "The result is the same with and without the mask."),
         Twin("mask inverted", partial(_attend, how="inverted"),
              "You hide what may be seen and show what may not. In this course True means “may attend”."),
         Twin("mask applied after the softmax", partial(_attend, how="after"),
-             "The forbidden weights are gone, but the others were computed in their presence: the rows no longer sum to 1. "
+             "The forbidden weights are gone, but the softmax still counted them, so the rows no longer sum to 1. "
              "Mask the scores."),
         Twin("masked scores set to 0", partial(_attend, how="zero score"),
              "A score of 0 is an ordinary score; its exponential is 1. Only minus infinity gives the weight 0."),
         Twin("mask added to the scores", partial(_attend, how="added"),
-             "Adding a boolean mask adds 1 where attention is permitted and 0 where it is not: a nudge, no prohibition."),
+             "Adding a boolean mask adds 1 where attention is permitted and 0 where it is not. That forbids nothing."),
         Twin("empty row gives NaN", partial(_attend, how="nan"),
              "A row without a permitted key leads to 0/0, in the softmax or in a division after it. Find such rows, keep them out of the "
              "softmax, and set their weights to 0."),
         Twin("NaN swept away afterwards", partial(_attend, how="swept"),
-             "The numbers are repaired after the softmax, but backwards the gradient still passes through 0/0. Keep empty rows out of the "
-             "softmax in the first place."),
+             "You repair the NaN after the softmax, but in the backward pass the gradient still goes through 0/0. Keep empty rows out of "
+             "the softmax in the first place."),
         Twin("only the output set to 0", partial(_attend, how="only output"),
              "The output of an empty row is 0, as it should be, but its weights are not: the second result must be 0 there too."),
         Twin("a fill that is not low enough", partial(_attend, how="1e9, empty rows 0"),
              "Minus a thousand million looks lower than everything, but a permitted score can lie lower still, and then the forbidden keys "
              "win. Only minus infinity is below everything."),
         Twin("empty row gives the mean", partial(_attend, how="1e9"),
-             "With a large negative number instead of minus infinity, a row with nothing to attend to falls back on equal weights, and "
-             "forbidden values leak into the output. The policy here: weights and output 0."),
+             "With a large negative number instead of minus infinity, a row with nothing to attend to gets equal weights, and "
+             "forbidden values leak into the output. In this course, its weights and its output are 0."),
     ),
 )

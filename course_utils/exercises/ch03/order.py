@@ -48,25 +48,24 @@ ORDER = Exercise(
         Twin("the mean taken for equivariant", {**_order(), "mean of its outputs": "shuffled along"},
              "A mean has no rows left to shuffle: it adds the same outputs in another order."),
         Twin("pairs taken for equivariant", {**_order(), "fixed query, pairs shuffled": "shuffled along"},
-             "The rows of the output belong to the queries, and those stay where they are. A weighted sum does not care in which order "
-             "its terms come."),
+             "The rows of the output belong to the queries, and those stay where they are. A weighted sum does not depend on the order "
+             "of its terms."),
         Twin("keys and values taken apart", {**_order(), "fixed query, only keys shuffled": "unchanged"},
-             "Shuffling the keys alone gives each value the label of another: the weights meet the wrong values."),
+             "If you shuffle only the keys, each value gets the key of another, and the weights meet the wrong values."),
         Twin("causal taken for equivariant", {**_order(), "causal self-attention": "shuffled along"},
              "The mask stays in place while the tokens move, so a token that moves to the front loses what it could see."),
         Twin("self-attention taken to change", {**_order(), "self-attention": "changed"},
-             "Nothing in the formula knows the place of a token. Its output is the same wherever it stands; only the row it "
-             "stands in moves."),
+             "Nothing in the formula depends on the place of a token. Its output stays the same and only moves to another row."),
         Twin("pairs taken to matter", {**_order(), "fixed query, pairs shuffled": "changed"},
-             "Each value keeps its key, so each keeps its weight. A sum does not care in which order its terms come."),
+             "Each value keeps its key, so each keeps its weight. A sum does not depend on the order of its terms."),
         Twin("keys taken to move along", {**_order(), "fixed query, only keys shuffled": "shuffled along"},
              "The output has one row, for the one query: there is nothing that could move along. The values simply get the wrong weights."),
         Twin("the mean taken to change", {**_order(), "mean of its outputs": "changed"},
-             "The outputs stand in another order, but they are the same outputs, and a mean adds them up in any order."),
+             "The outputs come in another order, but they are the same outputs, and their mean does not depend on the order."),
         Twin("causal taken for invariant", {**_order(), "causal self-attention": "unchanged"},
-             "The causal mask lets a token see only what stands before it. After a shuffle other tokens stand there, so the outputs "
-             "change."),
+             "The causal mask lets a token see only itself and the tokens before it. After a shuffle these are other tokens, so the "
+             "outputs change."),
         Twin("order never matters", {key: "unchanged" for key in _order()},
-             "Shuffle two rows of the input by hand and look at which row of the output carries which number."),
+             "Shuffle two rows of the input by hand and look where the rows of the output have gone."),
     ),
 )

@@ -1,4 +1,4 @@
-"""Exercises of chapter 04, multi-head attention. Oracles: nn.MultiheadAttention, the fused kernel a head, loops."""
+"""Exercises of chapter 04, multi-head attention. Oracles: nn.MultiheadAttention, the fused kernel for each head, loops."""
 
 from .axes import MERGE, SHAPES, SPLIT
 from .layer import MODULE

@@ -52,7 +52,7 @@ def _mask(mask: Tensor, num_heads: int, how: str = "right") -> Tensor:
 
 
 def _boolean(mask: Tensor) -> Tensor:
-    """What is compared: numbers in place of booleans count as different, for over there they are *added* to the scores."""
+    """What is compared: numbers in place of booleans count as different, because PyTorch *adds* them to the scores."""
     return mask.double() if mask.dtype == torch.bool else mask.double() + 2
 
 
@@ -79,16 +79,16 @@ MASK = Exercise(
              "num_heads": 4}, part="edges")],
     twins=(
         Twin("not inverted", partial(_mask, how="not inverted"),
-             "The order of the copies is right, the meaning is not: over there True hides a pair. Every permitted pair must be False."),
+             "The order of the copies is right, but the meaning is not: in PyTorch True hides a pair. Every permitted pair must be False."),
         Twin("heads in the outer loop", partial(_mask, how="heads outside"),
              "Your list runs through all sentences for head 0, then for head 1. PyTorch takes all heads of sentence 0 first: with two "
-             "sentences the masks end up with the wrong ones."),
+             "sentences, some masks go to the wrong sentence."),
         Twin("not inverted, heads outside", partial(_mask, how="both"),
-             "Two things at once: over there True hides, and all heads of the first sentence come before the second sentence."),
+             "Two things are wrong: in PyTorch True hides, and all heads of the first sentence come before the second sentence."),
         Twin("heads on an axis of their own", partial(_mask, how="four axes"),
              "The values are right, the shape is not: nn.MultiheadAttention wants batch and heads on one axis, three axes in all."),
         Twin("one copy for all heads", partial(_mask, how="one copy"),
-             "It does not broadcast over the heads: it wants one matrix for each head of each sentence."),
+             "nn.MultiheadAttention does not broadcast over the heads: it expects one matrix for each head of each sentence."),
         Twin("queries and keys swapped", partial(_mask, how="transposed"),
              "Rows of a mask belong to queries, here and there. Nothing needs transposing."),
         Twin("queries repeated", partial(_mask, how="queries"),
@@ -96,12 +96,12 @@ MASK = Exercise(
         Twin("repeated without an axis", partial(_mask, how="flat"),
              "Without an axis, repeating flattens the tensor and repeats its single entries. Name the axis."),
         Twin("hidden rows opened", partial(_mask, how="opened"),
-             "You open the rows in which everything is hidden. That is no part of this task: what a pair may do stays as it is, it is only "
-             "written down the other way round."),
+             "You open the rows in which everything is hidden. That is not part of this task: the same pairs stay hidden, only written "
+             "in the other convention."),
         Twin("minus infinity instead of True", partial(_mask, how="infinity"),
-             "A mask of numbers is added to the scores over there, and yours would work. The docstring asks for booleans."),
+             "PyTorch adds a mask of numbers to the scores, so yours would work. But the docstring asks for booleans."),
         Twin("numbers instead of booleans", partial(_mask, how="numbers"),
-             "A mask of numbers is added to the scores over there: your ones would hide nothing. Keep it boolean."),
+             "PyTorch adds a mask of numbers to the scores, so your ones would hide nothing. Keep the mask boolean."),
         Twin("taken for a padding mask", partial(_mask, how="any query"),
              "You gave all queries of a sentence the same row. A padding mask is like that, but this one says something for each pair."),
     ),

@@ -1,4 +1,4 @@
-"""Exercise 04.6: the output as a sum, one term a head."""
+"""Exercise 04.6: the output as a sum, one term for each head."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ PARTS = Exercise(
     reference=_parts, draw=_draw, fixed=_edges, parts={"values": 3, "mask": 1},
     twins=(
         Twin("rows of W_O dealt out", partial(_parts, how="dealt"),
-             "Head 0 gets rows of the output projection that lie apart. Concatenation puts all features of head 0 first, so its rows are "
-             "the first d_v in one piece."),
+             "Head 0 gets rows of the output projection that are not neighbours. Concatenation puts all features of head 0 first, so its "
+             "rows are the first d_v rows."),
         Twin("the first block for every head", partial(_parts, how="first block"),
              "Every head has its own rows of the output projection; you use those of head 0 for all."),
         Twin("output projection left out", partial(_parts, how="no w_o"),
@@ -95,19 +95,19 @@ PARTS = Exercise(
              "That is the whole output. Keep the heads apart: one matrix for each of them."),
         Twin("divided by the number of heads", partial(_parts, how="mean"),
              "The contributions must add up to the output, not average to it."),
-        Twin("running sums", partial(_parts, how="running"), "Entry i holds the first i heads together; each head alone is asked for."),
+        Twin("running sums", partial(_parts, how="running"), "Your entry i adds up the heads 0 to i. Return each head alone."),
         Twin("scaled by d_v", partial(_parts, how="d_v"), "The dot product runs over the entries of a query, of which there are d_k."),
         Twin("scaled by d_model", partial(_parts, how="d_model"),
              "Inside a head the dot product runs over d_k entries, not over the width of the model."),
         Twin("not scaled", partial(_parts, how="none"), "Each head is scaled dot-product attention: its scores are divided by a root."),
         Twin("softmax over the queries", partial(_parts, how="queries"), "In every head the weights of one query sum to 1 over the keys."),
         Twin("softmax over the heads", partial(_parts, how="over heads"),
-             "The heads compete with each other in your softmax. Each head shares out its attention among the keys on its own."),
+             "The heads compete with each other in your softmax. In each head, only the keys should compete."),
         Twin("heads share their weights", partial(_parts, how="same weights"),
-             "You mix with the average of the weights. The point of several heads is that each mixes with its own."),
+             "You mix the values of every head with the average of all weights. Each head must use its own weights."),
         Twin("mask ignored", partial(_parts, how="mask ignored"), "The result is the same with and without the mask."),
         Twin("mask added to the scores", partial(_parts, how="added"),
-             "Adding a boolean mask adds 1 where attention is permitted and 0 where it is not: a nudge, no prohibition."),
+             "Adding a boolean mask adds 1 where attention is permitted and 0 where it is not. That forbids nothing."),
         Twin("mask applied after the softmax", partial(_parts, how="multiplied"),
              "The forbidden weights are gone, but the others no longer sum to 1. The mask belongs to the scores."),
         Twin("masked scores set to 0", partial(_parts, how="zero"),

@@ -67,18 +67,18 @@ SYMMETRY = Exercise(
     draw=lambda seed: [Case("your five words", {})],
     twins=(
         Twin("equal heads always stay equal", {**_RIGHT, _MIXED: "identical for ever", _DROPOUT: "identical for ever"},
-             "What a head is told to change comes back to it through its own rows of the output projection. If those rows differ, so do "
-             "the gradients. Ask of dropout, too, whether both heads meet the same one."),
+             "The gradient reaches a head through its own rows of the output projection. If those rows differ, so do the gradients. "
+             "And does dropout remove the same weights in both heads?"),
         Twin("random W_O does not part them", {**_RIGHT, _MIXED: "identical for ever"},
              "The heads compute the same, but the gradient reaches each of them through its own rows of the output projection."),
         Twin("dropout overlooked", {**_RIGHT, _DROPOUT: "identical for ever"},
-             "Dropout draws anew for every head, so the two see different weights in the same step."),
+             "Dropout draws new random numbers for every head, so the two heads use different weights in the same step."),
         Twin("zero thought to part them", {**_RIGHT, _ZERO: "different"},
-             "Rows of zeros are equal rows. With equal heads they also receive equal gradients, and the symmetry stays."),
+             "Rows of zeros are equal too. If the heads are equal, these rows also get equal gradients, and the symmetry stays."),
         Twin("different heads become equal", {**_RIGHT, _HEADS: "identical for ever"},
              "Symmetry is kept, not created: heads that start differently compute different things and get different gradients."),
         Twin("training always separates", dict.fromkeys(STARTS, "different"),
-             "Write the gradient of both heads in the first case. Every factor in it is the same: nothing could tell them apart."),
+             "Write the gradient of both heads in the first case. Every factor in it is the same, so nothing makes them different."),
         Twin("equal twins drift apart", {**_RIGHT, _EQUAL: "different"},
              "Write the gradient of both heads: every factor in it is the same, so both take the same step, again and again."),
         Twin("only equal blocks count", {**_RIGHT, _HEADS: "identical for ever", _ZERO: "identical for ever",

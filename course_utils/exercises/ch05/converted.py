@@ -73,17 +73,17 @@ CONVERTED = Exercise(
              "You reorder all rows at once, as if there were a single head. Each head has its own two halves: cut the rows into heads "
              "first."),
         Twin("from halves to neighbours", partial(_halves, how="back"),
-             "This is the way back: it interleaves two halves. Here neighbours are given, and the halves are wanted."),
+             "You go the other way: you interleave two halves. Here you are given neighbours and have to make halves."),
         Twin("rows as they were", partial(_halves, how="untransposed"),
-             "You cut and put together again without exchanging anything, so every row is where it was. Two of the axes have to change "
-             "places in between."),
+             "You cut the rows and join them again without moving anything, so every row is where it was. Swap two of the axes "
+             "in between."),
         Twin("columns instead of rows", partial(_halves, how="columns"),
-             "The columns belong to the input. What RoPE pairs are the outputs of the projection, and each output is a row of the weight."),
+             "The columns belong to the input. RoPE makes pairs of the outputs of the projection, and each output is a row of the weight."),
         Twin("head axis cut last", partial(_halves, how="heads last"),
-             "The rows of one head lie together, head after head. You read them as if the heads took turns from row to row."),
+             "The rows of one head are next to each other, head after head. You read them as if each row belonged to the next head."),
         Twin("partners exchanged", partial(_halves, how="partners"),
              "The second partner of each pair went into the first half. Then every pair is turned in the opposite direction."),
         Twin("pairs in reverse order", partial(_halves, how="pair order"),
-             "Pair 0 turns fastest and has to stay the first of its half. You reversed the order of the pairs."),
+             "You reversed the order of the pairs. Pair 0 turns fastest and has to stay first in each half."),
     ),
 )

@@ -48,9 +48,9 @@ BIASES = Exercise(
     twins=(
         Twin("signed offset taken for relative", _guess(signed="offset", causal="offset"),
              "Write the softmax of row i: what depends on i alone is a common factor of numerator and denominator. What is left of "
-             "a difference then? With a causal mask the distance is a difference too."),
+             "j - i after that? With a causal mask the distance is a difference too."),
         Twin("causal distance taken for relative", _guess(causal="offset"),
-             "Behind a causal mask no key is ahead, so the distance is simply i minus j, and i is the same along the row."),
+             "With a causal mask no key lies ahead, so the distance is simply i minus j, and i is the same in the whole row."),
         Twin("signed offset alone misjudged", _guess(signed="offset"),
              "A difference splits into a part that is constant along the row, which the softmax ignores, and a part that "
              "depends on the key."),
@@ -59,21 +59,21 @@ BIASES = Exercise(
         Twin("row constants taken for keys", _guess(i="keys"),
              "One number added to all scores of a row prefers no key to another."),
         Twin("absolute value cancels too", _guess(distance="keys"),
-             "The absolute value has a kink at the query itself, and that kink moves with the query. No single number a key does that."),
+             "The absolute value has a kink at the query, and this kink moves with the query. One number for each key cannot do that."),
         Twin("mask thought to undo everything", _guess(table="keys"),
              "Only something linear in the offset splits into a query's part and a key's part. A free number for each offset does not."),
         Twin("anything with i is relative", _guess(i="offset", signed="offset", causal="offset"),
              "That a formula mentions the query is not enough. The softmax of a row ignores every part that is the same for all its keys."),
         Twin("key positions thought invisible", _guess(j="nothing", signed="nothing", causal="nothing"),
-             "The softmax ignores what is constant along a row. A number that grows with the key is not: late keys win."),
+             "The softmax ignores what is constant along a row. A number that grows with the key is not constant: late keys win."),
         Twin("key numbers thought invisible", _guess(j="nothing"),
              "Along a row j runs from key to key, so the softmax sees it: late keys win. Only what is the same for the whole row "
              "vanishes."),
         Twin("difference thought invisible", _guess(signed="nothing"),
-             "In the difference only i is the same for the whole row and vanishes. What stays is j, one number for each key."),
+             "In the difference only i is the same for the whole row and cancels. The other part, j, is one number for each key."),
         Twin("causal distance thought invisible", _guess(causal="nothing"),
-             "Behind a causal mask the distance is i minus j. Only i is the same for the whole row; what stays is one number for each "
-             "key."),
+             "With a causal mask the distance is i minus j. Only i is the same for the whole row. The other part is one number for "
+             "each key."),
     ),
 )
 
@@ -163,28 +163,27 @@ ROTATION = Exercise(
              part="bad input", rejects=ValueError, mentions=("5",))],
     twins=(
         Twin("pairs half a width apart", partial(_rotate, how="halves"),
-             "You turn entry i with the one half a width away. Some checkpoints do; this docstring pairs neighbours."),
+             "You pair entry i with the entry half a width away. Some checkpoints do so, but this docstring pairs neighbours."),
         Twin("read in halves, written in turn", partial(_rotate, how="read in halves"),
-             "You take partners half a width apart and write them side by side. Read and write the pairs in the same places: neighbours."),
+             "You read partners half a width apart but write them side by side. Read neighbours, and write them back to their places."),
         Twin("positions counted from the first", partial(_rotate, how="from the first"),
-             "You subtract the first position from all. Scores would not notice, but a sequence that goes on with a cache would start "
-             "again "
-             "at 0."),
+             "You subtract the first position from all positions. The scores would be the same, but a sequence that goes on with "
+             "a cache would start again at 0."),
         Twin("angles laid out in halves", partial(_rotate, how="angles in halves"),
              "Neighbours are paired, but the list of angles is repeated as a whole, so the two partners turn by different angles. "
-             "Each angle must stand twice in a row."),
+             "Each angle must come twice before the next one."),
         Twin("an angle for each column", partial(_rotate, how="angle for each column"),
-             "Every column has an angle of its own, so the two partners of a pair turn by different angles, and that is no rotation. There "
+             "Every column has an angle of its own, so the two partners of a pair turn by different angles. That is not a rotation. There "
              "are half as many angles as columns."),
         Twin("frequencies that grow", partial(_rotate, how="upward"),
-             "Later pairs of yours turn faster, by up to thousands of radians a step. They should turn more and more slowly."),
+             "Your later pairs turn faster, by up to thousands of radians in each step. They should turn more and more slowly."),
         Twin("exponents rounded down", partial(_rotate, how="rounded down"),
              "Your exponents are rounded down to whole numbers, so all pairs but the first turn alike. Keep the decimals."),
         Twin("partners from the other half", partial(_rotate, how="partners in halves"),
-             "Your angles belong to neighbouring pairs, your partners are half a width apart: two conventions are mixed."),
+             "Your angles belong to pairs of neighbours, but your partners are half a width apart. You have mixed two conventions."),
         Twin("turned the other way", partial(_rotate, how="backwards"),
-             "The direction is reversed. A model trained that way would do as well, but one trained the usual way could not "
-             "be loaded into it."),
+             "The direction is reversed. A model trained this way would work as well, but weights trained the usual way could "
+             "not be loaded."),
         Twin("minus sign missing", partial(_rotate, how="no minus"),
              "With both signs positive the map changes lengths. A rotation has one minus."),
         Twin("first entry overwritten too early", partial(_rotate, how="overwritten"),
@@ -194,9 +193,9 @@ ROTATION = Exercise(
         Twin("added instead of turned", partial(_rotate, how="added"),
              "You add a table of sines and cosines to the vectors. Rotary positions multiply: they turn each pair by an angle."),
         Twin("sines left out", partial(_rotate, how="only cosine"),
-             "Scaling each entry by a cosine is not a turn: the partner's share is missing and lengths shrink."),
+             "Scaling each entry by a cosine is not a rotation: the partner's part is missing, and the lengths shrink."),
         Twin("one angle for every pair", partial(_rotate, how="one angle"),
-             "All pairs turn at the speed of the first. Each pair has its own frequency, slower and slower."),
+             "All pairs turn at the speed of the first. Each pair has its own frequency, lower than that of the pair before."),
         Twin("exponent without the two", partial(_rotate, how="no two"),
              "The frequencies fall too slowly: from pair to pair the exponent advances by two over the width."),
         Twin("exponent doubled", partial(_rotate, how="column"),

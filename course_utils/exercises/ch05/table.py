@@ -78,15 +78,15 @@ def _draw_table(seed: int) -> list[Case]:
                  shape="(position, d_model)")]
 
 
-_COLUMN = ("The number of the column is used where the number of its pair belongs. A sine and its cosine must share one wavelength, "
-           "or they are no pair; so columns 0 and 1 have one exponent, columns 2 and 3 the next.")
-_HALVES = "Your sines fill the front half and the cosines the back half. The formula asks for them in turn, column by column."
-_ENDPOINT = "You spread the exponents so that the last is exactly 1. In the paper's formula the last one stays a step below 1."
-_ONE_PAIR = ("You divide by the gaps between the pairs, so the last exponent is exactly 1, and a single pair means dividing by 0. Divide "
+_COLUMN = ("You use the number of the column instead of the number of its pair. A sine and its cosine must share one wavelength. "
+           "So columns 0 and 1 have one exponent, and columns 2 and 3 have the next.")
+_HALVES = "Your sines fill the front half and the cosines the back half. In the formula they alternate, column by column."
+_ENDPOINT = "You spread the exponents so that the last is exactly 1. In the paper's formula the last exponent is one step below 1."
+_ONE_PAIR = ("You divide by the number of gaps between the pairs. With a single pair this number is 0. Divide "
              "by the number of pairs.")
-_ONE_WAVELENGTH = ("All your pairs turn at the speed of the first, as if every exponent were 0. If you divide with a double slash, it cuts "
+_ONE_WAVELENGTH = ("All your pairs turn at the speed of the first, as if every exponent were 0. A division with a double slash cuts "
                    "the decimals off.")
-_SWAPPED = "Even columns hold sines, odd columns cosines: position 0 must read 0, 1, 0, 1 and so on."
+_SWAPPED = "Even columns are sines and odd columns are cosines: the row of position 0 must be 0, 1, 0, 1 and so on."
 _NO_TWO = "Your wavelengths reach only the root of the base. The exponent runs from 0 to nearly 1, in steps of two over the width."
 
 TABLE = Exercise(
@@ -106,7 +106,7 @@ TABLE = Exercise(
     twins=(
         Twin("column used as pair index", partial(_table, how="column"), _COLUMN),
         Twin("a wavelength for every column", partial(_table, how="each column"),
-             "Every column of yours has its own wavelength. Sine and cosine come in pairs that share one, as the two coordinates of one "
+             "Every column has its own wavelength. A sine and its cosine must share one wavelength: they are the two coordinates of a "
              "point on a circle."),
         Twin("exponent without the two", partial(_table, how="no two"), _NO_TWO),
         Twin("factor two counted twice", partial(_table, how="doubled"),
@@ -119,7 +119,7 @@ TABLE = Exercise(
         Twin("angles taken for degrees", partial(_table, how="degrees"),
              "You convert the angles from degrees, which makes them about 57 times too small. They are in radians already."),
         Twin("pairs counted from one", partial(_table, how="from one"),
-             "The first pair has the exponent 0, so the fastest wave takes one radian a position. Yours starts a step slower."),
+             "The first pair has the exponent 0, so its angle grows by 1 at each position. Yours starts with the next exponent."),
         Twin("positions counted from one", partial(_table, how="counted from one"),
              "Positions count from 0 here, so the first row must be 0, 1, 0, 1 and so on."),
         Twin("sine and cosine swapped", partial(_table, how="swapped"), _SWAPPED),
@@ -127,15 +127,15 @@ TABLE = Exercise(
         Twin("sines only", partial(_table, how="only sine"),
              "Every column is a sine. Without its cosine a sine does not tell the rising half of a wave from the falling half."),
         Twin("frequencies that grow", partial(_table, how="upward"),
-             "Later pairs of yours turn faster, by up to thousands of radians a step. The power of the base divides the position."),
+             "Your later pairs turn faster, by up to thousands of radians in each step. Divide the position by the power of the base."),
         Twin("base ignored", partial(_table, how="fixed base"),
-             "A second base gives the table of the first: its default is written out somewhere, or a result of an earlier call was kept."),
+             "Another base gives the same table. You use the number 10000 itself somewhere, or you keep a result of an earlier call."),
         Twin("angles in whole turns", partial(_table, how="turns"),
-             "Your angles are 2π times too large. The formula has no π: the first pair takes one radian a position, not a whole turn."),
+             "Your angles are 2π times too large. The formula has no π: the first pair turns by 1 radian at each position."),
         Twin("cosines left at zero", partial(_table, how="no cosines"),
              "Every second column of yours is still zero. The cosines belong there."),
         Twin("positions as columns", partial(_table, how="transposed"),
-             "Tokens are rows in this course: one row a position, one column a dimension."),
+             "Tokens are rows in this course: one row for each position, one column for each dimension."),
     ),
 )
 
@@ -159,7 +159,7 @@ LISTING = Exercise(
         Twin("still the handed-out bug", partial(_table, how="column"),
              "Write down the exponents of the first four columns and compare them with the formula.", untouched=True),
         Twin("a wavelength for every column", partial(_table, how="each column"),
-             "The exponents now have the right size, but the two columns of a pair still differ: sine and cosine must share one."),
+             "The exponents now have the right size, but the two columns of a pair still differ. They must share one exponent."),
         Twin("exponent without the two", partial(_table, how="no two"), _NO_TWO),
         Twin("factor two counted twice", partial(_table, how="doubled"),
              "Partners share a wavelength now, but the exponent runs to almost 2 instead of 1: a count of columns in steps of two "
@@ -170,20 +170,20 @@ LISTING = Exercise(
         Twin("positions counted from one", partial(_table, how="counted from one"),
              "The wavelengths are right now, but positions count from 0: the first row must be 0, 1, 0, 1 and so on."),
         Twin("remainder used as pair index", partial(_table, how="remainder"),
-             "The remainder says only whether a column is even or odd, 0 or 1. To number the pairs you need the other half of the "
+             "The remainder says only whether a column is even or odd, 0 or 1. To number the pairs you need the quotient of that "
              "division."),
         Twin("one wavelength for all pairs", partial(_table, how="one wavelength"), _ONE_WAVELENGTH),
         Twin("sines still by column", partial(_table, how="sines by column"),
-             "The cosines are right. The sines still use the number of the column where that of the pair belongs, so partners differ."),
+             "The cosines are right. The sines still use the number of the column instead of the number of the pair."),
         Twin("only 0 after the first row", partial(_table, how="first row only"),
-             "From position 1 on everything is 0. Either your loop is left after its first round (look how far the `return` is indented), "
-             "or the table was made for whole numbers, and those cut the decimals off."),
+             "From position 1 on everything is 0. Either your loop ends after its first round (look how far the `return` is indented), "
+             "or your table is a tensor of whole numbers, which cuts the decimals off."),
         Twin("only the front half filled", partial(_table, how="front half only"),
-             "The back half of your columns is still 0: the loop over the columns ends half-way. It must run over all of them, not once a "
-             "pair."),
+             "The back half of your columns is still 0: the loop over the columns ends half-way. It must reach the last column, not "
+             "stop at the number of pairs."),
         Twin("front half sines, back half cosines", partial(_table, how="halves"), _HALVES),
         Twin("half-and-half by position of column", partial(_table, how="halves by column"),
-             "The exponents are paired now, but sine and cosine are chosen by half of the table and no longer in turn."),
+             "The exponents are paired now, but one half of the table has the sines and the other the cosines. They should alternate."),
     ),
 )
 
@@ -256,13 +256,13 @@ SHIFT = Exercise(
                    for k, d_model in ((0, 6), (-3, 2), (5, 64))],
     twins=(
         Twin("shifts backwards", partial(_shift, how="back"),
-             "Your matrix takes position p to p minus k. Exchanging the two signs of the sine turns it round; or is it transposed?"),
+             "Your matrix takes position p to p minus k. Either the signs of the two sines are exchanged, or the matrix is transposed."),
         Twin("one angle for every pair", partial(_shift, how="omega one"),
-             "Every pair of yours turns by k radians. That holds for the first pair only: each turns at its own frequency."),
+             "All your pairs turn by k radians. That is right only for the first pair: each pair has its own frequency."),
         Twin("minus sign missing", partial(_shift, how="no minus"),
              "With both sines positive a block is no rotation and changes lengths. One addition formula has a minus in it."),
         Twin("minus at a cosine", partial(_shift, how="mirror"),
-             "The second row of each block has the wrong signs, so a block mirrors instead of turning; even a shift by 0 changes "
+             "The second row of each block has the wrong signs, so a block mirrors instead of turning. Even a shift by 0 changes "
              "something. The minus belongs to a sine."),
         Twin("columns rolled instead of pairs turned", partial(_shift, how="rolled"),
              "Rolling an identity moves entries to other columns. The next position has its numbers in the same columns: a shift turns "
@@ -270,7 +270,7 @@ SHIFT = Exercise(
         Twin("exponents rounded down", partial(_shift, how="rounded down"),
              "Your exponents are rounded down to whole numbers, so all pairs but the first turn alike. Keep the decimals."),
         Twin("sine and cosine exchanged", partial(_shift, how="exchanged"),
-             "A shift by 0 must change nothing, so on the diagonal there has to be what is 1 at angle 0."),
+             "A shift by 0 must change nothing, so the diagonal must be 1 at angle 0. Which of the two functions is that?"),
         Twin("sines left out", partial(_shift, how="diagonal"),
              "A diagonal matrix scales each column on its own. To move along a circle the sine needs its cosine."),
         Twin("columns paired across halves", partial(_shift, how="halves"),
@@ -282,9 +282,9 @@ SHIFT = Exercise(
              "in steps of two."),
         Twin("base ignored", partial(_shift, how="fixed base"), "The angles do not depend on the base you are given."),
         Twin("sign of k lost", partial(_shift, how="size of k"),
-             "A shift by a negative number gives the matrix of the positive one. Only the cosines are the same for both."),
+             "A negative k gives the same matrix as a positive k. But only the cosines are equal for both; the sines change their sign."),
         Twin("frequencies inverted", partial(_shift, how="inverse"),
-             "You turn by k times a wavelength. Slow pairs, those at the back, must turn by less than k radians."),
+             "You turn by k divided by the frequency. The slow pairs at the back must turn by less than k radians."),
         Twin("exponent without the two", partial(_shift, how="no two"),
              "Each frequency is the root of what it should be: the exponent advances by two over the width from pair to pair."),
     ),

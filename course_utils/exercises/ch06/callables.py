@@ -44,21 +44,21 @@ def contrasts(x: Tensor) -> Tensor:
 
 @register
 def whisper(x: Tensor) -> Tensor:
-    """The last feature of the next token, faintly, in the first feature of the output."""
+    """The first feature of the output reads the last feature of the next token, but only faintly."""
     after = torch.cat([x[1:], torch.zeros_like(x[:1])])
     return torch.cat([x[:, :1] + 1e-4 * after[:, -1:], x[:, :1] * 2], -1)
 
 
 @register
 def aside(x: Tensor) -> Tensor:
-    """The first feature of the token before, in the last feature of the output alone."""
+    """Only the last feature of the output reads the first feature of the token before."""
     before = torch.cat([torch.zeros_like(x[:1]), x[:-1]])
     return torch.cat([x[:, :1] * 2, x[:, :1] + before[:, :1]], -1)
 
 
 @register
 def last_feature(x: Tensor) -> Tensor:
-    """Of the token before, the last feature alone is read, and not faintly."""
+    """Each output reads the last feature of the token before, and not faintly."""
     before = torch.cat([torch.zeros_like(x[:1]), x[:-1]])
     return x + before[:, -1:]
 

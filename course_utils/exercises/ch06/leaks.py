@@ -111,29 +111,29 @@ LEAKS = Exercise(
     fixed=_fixed,
     twins=(
         Twin("output features added up first", partial(_leaks, how="outputs summed"),
-             "You differentiate the sum of an output's features. That sum may be constant, as it is after a layer norm, and its "
-             "gradient nothing: look at the features one by one."),
+             "You differentiate the sum of an output's features. That sum may be constant, as it is after a layer norm, and "
+             "then its gradient is 0: look at the features one by one."),
         Twin("input features taken together", partial(_leaks, how="signed"),
-             "You added the gradients of a token's features with their signs, or pushed all its features alike. A layer that reads only "
-             "differences does not notice: ask whether any single gradient is not zero."),
+             "You added the gradients of a token's features with their signs, or pushed all its features alike. That misses a layer "
+             "that reads only differences: ask whether any single gradient is not zero."),
         Twin("only the first output feature", partial(_leaks, how="first output"),
              "You look at one feature of every output. The leak may be in another one."),
         Twin("only the first input feature", partial(_leaks, how="first input"),
              "You look at one feature of every input. The output may read another one."),
         Twin("all features taken together", partial(_leaks, how="both summed"),
-             "You added all slopes between two tokens with their signs. They cancel, over the features of an output as well as over those "
-             "of an input: look at each by itself."),
+             "You added all slopes between two tokens with their signs. They can cancel, over the features of an output as well as of an "
+             "input: look at each slope by itself."),
         Twin("only large positive gradients", partial(_leaks, how="positive"),
              "A negative gradient is a dependence too, and so is a small one."),
         Twin("inputs in the rows", partial(_leaks, how="transposed"),
              "Your rows are inputs and your columns outputs. Rows belong to outputs here, as rows of a mask do to queries."),
         Twin("gradients pile up", partial(_leaks, how="accumulated"),
-             "Gradients of earlier outputs are still there when you read those of later ones. Every backward pass adds to what it finds."),
+             "The gradients of earlier outputs are still there when you read the next. Every backward pass adds to what is there."),
         Twin("negative slopes lost", partial(_leaks, how="no absolute value"),
-             "You ask for the largest slope and whether it is above zero. Where every slope is negative, that says no: look at sizes "
+             "You ask for the largest slope and whether it is above zero. If every slope is negative, you report nothing: look at sizes "
              "without signs."),
         Twin("all features must depend", partial(_leaks, how="all"),
-             "You ask whether every feature of the output depends on every feature of the input. One pair that does is enough."),
+             "You ask whether every feature of the output depends on every feature of the input. One dependent pair is enough."),
         Twin("all input features must matter", partial(_leaks, how="all inputs"),
              "You report an input only if every one of its features is read. One of them is enough."),
         Twin("all output features must depend", partial(_leaks, how="all outputs"),
@@ -141,13 +141,13 @@ LEAKS = Exercise(
         Twin("threshold too coarse", partial(_leaks, how="coarse"),
              "A faint dependence is a dependence: slopes may be as small as a ten-thousandth here. Lower your threshold."),
         Twin("threshold far too coarse", partial(_leaks, how="very coarse"),
-             "A faint dependence is a dependence: slopes may be as small as a ten-thousandth here, and yours miss some a hundred times "
-             "that size."),
+             "A faint dependence is a dependence: slopes may be as small as a ten-thousandth here. You miss even slopes a hundred "
+             "times as large."),
         Twin("sizes instead of booleans", partial(_leaks, how="numbers"),
              "You return the sizes of the gradients; the question is only whether they differ from zero."),
         Twin("numbers instead of booleans", partial(_leaks, how="ones"), "The pattern is right; the docstring asks for True and False."),
         Twin("only the future reported", partial(_leaks, how="future"),
-             "You report what should not be read. The detector reports everything that is, the past and the token itself included."),
+             "You report only what should not be read. Report everything that is read, also the past and the token itself."),
         Twin("True means independent", partial(_leaks, how="hidden"),
              "Every entry is the opposite: True means that the output reads the input."),
         Twin("all outputs in one", partial(_leaks, how="any query"),
@@ -157,7 +157,7 @@ LEAKS = Exercise(
         Twin("future never reported", partial(_leaks, how="past"),
              "Nothing above the diagonal is ever True, even for a layer that looks ahead. That is where the leaks are."),
         Twin("triangle without looking", partial(_leaks, how="triangle"),
-             "Your result is the triangle that one hopes for, the same for every layer. What this `f` really reads shows only when it "
-             "is called."),
+             "You return the triangle of a causal layer, the same for every `f`. To find out what `f` really reads, you have to "
+             "call it."),
     ),
 )
