@@ -292,6 +292,7 @@ def make_parser():
     sub = add(restart, with_setup=False)
     sub.add_argument("chapter", metavar="NN", help="the chapter: 03")
     sub = add(test)
+    sub.epilog = "What follows -- goes to pytest: python course.py test 03 -- -k 03.2"
     sub.add_argument("chapters", nargs="*", metavar="NN", help="only these chapters: 03 08a")
     sub.add_argument("--full", action="store_true", help="the slow tests too (browser, new clone)")
     sub = add(build)

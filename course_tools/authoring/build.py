@@ -81,7 +81,7 @@ def build_chapter(path: Path, root: Path = ROOT, force: bool = False, timeout: f
     chapter = read_chapter(path)
     report = compare(chapter, root)
     if not report.stale and not force:
-        return _unchanged(chapter, report.problems, report.package_changed)
+        return _unchanged(chapter, report.problems, report.package_changed, root)
     _refuse_to_overwrite(chapter, root)
     package = package_key(chapter, root)
     fresh: dict[str, NotebookNode] = {}
@@ -93,18 +93,20 @@ def build_chapter(path: Path, root: Path = ROOT, force: bool = False, timeout: f
     changed = _changes(chapter, root, fresh, may_differ=report.stale or report.package_changed)
     _refuse_to_overwrite(chapter, root)  # somebody may have saved an answer while we were running
     replace_both({notebook_path(chapter, kind, root): nb for kind, nb in fresh.items()})
-    load = measure(fresh[SOLUTION])
-    return [
-        f"{chapter.number} built: solution {seconds[SOLUTION]:.1f} s, "
-        f"chapter {seconds[CHAPTER]:.1f} s, {load.words:,} of {MAX_WORDS:,} words, "
-        f"{load.code_cells} of {MAX_CODE_CELLS} code cells, median {load.median_lines:g} lines, "
-        f"about {minutes_of(chapter, load.words)} minutes",
-        *changed,
-    ]
+    took = f"solution {seconds[SOLUTION]:.1f} s, chapter {seconds[CHAPTER]:.1f} s"
+    return [f"{chapter.number} built: {took}, {_size(chapter, fresh[SOLUTION])}", *changed]
 
 
-def _unchanged(chapter: Chapter, problems: list[str], package_changed: bool) -> list[str]:
-    lines = [f"{chapter.number} unchanged"]
+def _size(chapter: Chapter, solved: NotebookNode) -> str:
+    """How full a chapter is, beside its limits."""
+    load = measure(solved)
+    return (f"{load.words:,} of {MAX_WORDS:,} words, {load.code_cells} of {MAX_CODE_CELLS} code cells, "
+            f"median {load.median_lines:g} lines, about {minutes_of(chapter, load.words)} minutes")
+
+
+def _unchanged(chapter: Chapter, problems: list[str], package_changed: bool, root: Path) -> list[str]:
+    stored = read_stored(notebook_path(chapter, SOLUTION, root))
+    lines = [f"{chapter.number} unchanged" + (f": {_size(chapter, stored)}" if stored else "")]
     lines += [f"  {problem}; build --force {chapter.number} restores it" for problem in problems]
     if package_changed:
         lines.append(_outdated(chapter.number))

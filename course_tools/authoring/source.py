@@ -195,7 +195,8 @@ def with_headings(text: str, name: str, heading: Callable[[str], str] = heading_
         try:
             return "### " + heading(found["id"])
         except LookupError as error:
-            raise SourceError(name, line, str(error.args[0])) from None
+            new = "A new exercise must be listed in EXERCISES, in its chapter's __init__.py."
+            raise SourceError(name, line, f"{error.args[0]} ({new})") from None
 
     return _EXERCISE_HEADING.sub(complete, text)
 

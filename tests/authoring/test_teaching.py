@@ -34,21 +34,31 @@ def test_the_table_has_the_numbers_of_exercises_and_heads():
     rows = re.findall(r"(?m)^\| \[(\d\d[ab]?)\]\(\.\./chapters/.*?\) .*? \| .*? \| (\d+) \| (\d+) \| (\d+) \| (.*) \|$", PAGE)
     points = {n: sum(e.points for key, e in EXERCISES.items() if key.split(".")[0] == n) for n in CHAPTERS}
     running = {n: re.search(r"Running every cell takes (.*?)\.", text)[1] for n, text in CHAPTERS.items()}
-    assert rows == [(n, str(reading(n)), str(minutes(n)), str(points[n]), running[n]) for n in CHAPTERS]
+    assert [row[0] for row in rows] == list(CHAPTERS), "docs/teaching.md: one row for each chapter"
+    for row in rows:
+        n = row[0]
+        right = (n, str(reading(n)), str(minutes(n)), str(points[n]), running[n])
+        assert row == right, f"docs/teaching.md, the row of {n} should say {right[1:]}: reading, exercises, points, running"
     for n in CHAPTERS:
         said = int(re.search(r"(?m)^About (\d+) minutes with", CHAPTERS[n])[1])
-        assert abs(said - reading(n) - minutes(n)) <= 5, (n, said, reading(n) + minutes(n))
+        took = reading(n) + minutes(n)
+        assert abs(said - took) <= 5, f"the head of {n} says {said} minutes; reading and exercises take {took}"
     totals = [sum(map(reading, CHAPTERS)), sum(map(minutes, CHAPTERS)), sum(points.values())]
     assert "| all | | {} | {} | {} | |".format(*totals) in PAGE
 
 
 def test_every_exercise_is_core_or_optional_once():
-    assert sorted(row[0] for row in ROWS) == sorted(EXERCISES)
+    rows = [row[0] for row in ROWS]
+    missing, unknown = [key for key in EXERCISES if key not in rows], [key for key in rows if key not in EXERCISES]
+    assert not missing and not unknown, f"docs/teaching.md has no row for {missing}, one too many for {unknown}"
+    assert len(rows) == len(set(rows)), "docs/teaching.md has two rows for one exercise"
     for key, title, stars, took, points, _, _ in ROWS:
         e = EXERCISES[key]
         assert (title, len(stars), int(took), int(points)) == (e.title, e.stars, e.minutes, e.points), key
     sums = re.findall(r"(?m)^### (\d\d[ab]?) .*\n\nCore: (\d+) minutes\. Optional: (\d+)\.$", PAGE)
-    assert sums == [(n, str(minutes(n, "core")), str(minutes(n) - minutes(n, "core"))) for n in CHAPTERS]
+    right = [(n, str(minutes(n, "core")), str(minutes(n) - minutes(n, "core"))) for n in CHAPTERS]
+    wrong = [row for row in right if row not in sums]
+    assert sums == right, f"docs/teaching.md, chapter, minutes of core and of optional exercises: should be {wrong}"
     took = sum(minutes(n, "core") for n in CHAPTERS)
     assert f"{len(CORE)} of the {len(EXERCISES)} exercises are core; they take {took} of the {sum(map(minutes, CHAPTERS))}" in PAGE
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 
 import pytest
 
@@ -50,7 +51,11 @@ def test_cases_call_an_answer_by_the_names_in_its_stub(exercise) -> None:
         arguments = function.args
         return {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)} - {"self"}
 
+    shown = re.match(r"(\w+)\((.*?)\)(?: ->|$)", exercise.signature) if exercise.kind == "function" else None
     for case in (*exercise.fixed(), *exercise.draw(1)):
+        if shown:
+            named = set(re.findall(r"(?:^|, )\W*(\w+)", shown[2]))
+            assert shown[1] == exercise.name and set(case.args) <= named, f"the signature {exercise.signature!r} names other parameters"
         if exercise.kind == "function":
             assert set(case.args) <= parameters(stub), f"{case.label}: not in the stub's parameters {sorted(parameters(stub))}"
             continue
