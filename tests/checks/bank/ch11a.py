@@ -169,6 +169,8 @@ def learn_merges(words, count):
     return learned
 """, right=True),
     Answer("11a.1", "a right answer: the highest count first, then the smallest pair that has it", """
+from collections import defaultdict
+
 def neighbours(state):
     pairs = defaultdict(int)
     for symbols, n in state:
