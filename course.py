@@ -67,7 +67,7 @@ def refuse_taken_port(port):
         probe.bind(("127.0.0.1", port))
     except OSError as error:
         raise Problem(
-            f"Port {port} cannot be used, most likely another program has it ({error}).\n"
+            f"Port {port} cannot be used. Most likely another program is using it ({error}).\n"
             f"Choose another one, such as  python course.py lab --port {port % 60000 + 1}\n"
             "or leave --port out: JupyterLab then finds a free one."
         ) from None
@@ -78,7 +78,7 @@ def refuse_taken_port(port):
 def author_tools():
     """Raise Problem in a hand-out, which leaves out what only authors and instructors need."""
     if not (ROOT / "course_tools").is_dir():
-        raise Problem("This is a hand-out: it holds the chapters and what they need, and nothing for this command.")
+        raise Problem("This is a hand-out: it holds the chapters and what they need, but not the tools for this command.")
 
 
 def run_tool(args, module, words, extras=("dev",), folder=ROOT):
@@ -120,7 +120,8 @@ def lab(args):
     runtime, log = ROOT / ".course" / "runtime", ROOT / ".course" / "lab.log"
     open_already = setup.running_server(runtime)
     if open_already:  # a page that is open would write the old text over the new one
-        print("JupyterLab runs already:  {url}lab?token={token}\nStop it there (Ctrl-C) if you want it anew.".format(**open_already))
+        print("JupyterLab runs already:  {url}lab?token={token}\nTo start it afresh, first stop it (Ctrl-C) where it runs."
+              .format(**open_already))
         return 0
     if args.port is not None:
         refuse_taken_port(args.port)
@@ -148,7 +149,7 @@ def lab(args):
 
     def announce(found):
         address = f"{found['url'].rstrip('/')}{page}?token={found['token']}"
-        print(f"JupyterLab is at  {address}\nTo stop it, press Ctrl-C here. What it says is in {log.relative_to(ROOT)}.", flush=True)
+        print(f"JupyterLab is at  {address}\nTo stop it, press Ctrl-C here. Its messages are in {log.relative_to(ROOT)}.", flush=True)
         setup.start_kernel(found, page.partition("/tree/")[2])
 
     env = dict(setup.child_environment(), JUPYTER_RUNTIME_DIR=str(runtime), **setup.lab_files(ROOT / ".course"))
@@ -254,9 +255,9 @@ def grade(args):
             raise Problem("Grading runs submissions in a sandbox, which needs Linux; a virtual machine will do.")
         if not shutil.which("bwrap"):
             raise Problem(
-                "Grading runs submissions in a sandbox, and the program for it, bwrap, is missing.\n"
+                "Grading runs submissions in a sandbox, and the program that makes it, bwrap, is missing.\n"
                 "On Debian and Ubuntu:  sudo apt install bubblewrap\n"
-                "(With --unsafe it goes without: only for notebooks that you have read.)"
+                "(--unsafe grades without a sandbox: use it only for notebooks that you have read.)"
             )
     return run_tool(args, "grading", args.options, extras=(), folder=Path.cwd())  # paths mean what they mean to the user
 
@@ -284,7 +285,7 @@ def make_parser():
 
     sub = add(lab)
     sub.add_argument("chapter", nargs="*", metavar="NN", help="open this chapter: 03")
-    sub.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
+    sub.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
     sub.add_argument("--port", type=int, help="the port; without it, the next free one")
     sub.add_argument("--with", dest="extras", action="append", default=[], choices=("pretrained", "grading"),
                      help="fetch more: chapter 10's pre-trained encoder; nbgrader")  # fmt: skip

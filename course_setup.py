@@ -62,13 +62,13 @@ KNOWN_FAILURES = (  # kind, what a program's output says, what we say
         "rights",
         r"Permission denied|Read-only file system|Errno (13|30)\b|Access is denied|WinError 32",
         "The folder {root} cannot be written to.\n"
-        "Close a JupyterLab that still runs from it, or copy the course to a folder of yours.",
+        "Close a JupyterLab that still runs from it, or copy the course to a folder of your own.",
     ),
     (
         "certificate",
         r"CERTIFICATE_VERIFY_FAILED|SSLCertVerificationError",
-        "The internet answers, but its certificate is not trusted here: a wrong clock, or a\n"
-        "company network (name its certificate file in the variable PIP_CERT).\n{resume}",
+        "The internet answers, but its certificate is not trusted here. Either this computer's clock is wrong, or\n"
+        "you are in a company network: then put the name of its certificate file into the variable PIP_CERT.\n{resume}",
     ),
     (
         "network",
@@ -82,8 +82,8 @@ KNOWN_FAILURES = (  # kind, what a program's output says, what we say
     (
         "hash",
         r"DO NOT MATCH THE HASHES",
-        "A package that arrived is not the one that was tested (its hash differs): a broken download,\n"
-        "or a mirror that repacks packages. Try again; --unlocked takes what the mirror has.",
+        "A package that arrived is not the one that was tested (its hash differs). Either the download\n"
+        "was broken, or a mirror repacks packages. Try again; --unlocked takes what the mirror has.",
     ),
     (
         "torch",
@@ -110,7 +110,7 @@ def explain(output, doing):
             system = f"{sys.platform}, {64 if sys.maxsize > 2**32 else 32} bit"
             return message.format(root=ROOT, resume=RESUME, python=python, system=system)
     tail = "\n".join("    " + line for line in output.strip().splitlines()[-15:])
-    return f"This step failed: {doing}. Its last words:\n{tail}\n{RESUME}"
+    return f"This step failed: {doing}. Its last lines were:\n{tail}\n{RESUME}"
 
 
 def refuse_old_python(version):
@@ -200,10 +200,10 @@ import sys
 def _told(shell, kind, error, traceback, tb_offset=None):
     if "partially initialized module" in str(error):
         head, text = "Restart the kernel.", ("An import was stopped half-way, and Python cannot take it up again. "
-                                             "Menu Kernel, then \u201cRestart Kernel\u201d, mends it.")
+                                             "To mend it, choose \u201cRestart Kernel\u201d in the menu Kernel.")
     elif kind is NameError and "course_utils" not in sys.modules:
         head, text = "Not yet.", ("The kernel has just started and knows nothing yet: run the cells above first, from the top. "
-                                  "Menu Run, then \u201cRun All Above Selected Cell\u201d.")
+                                  "Choose \u201cRun All Above Selected Cell\u201d in the menu Run.")
     else:
         return shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
     from IPython.display import display
@@ -321,7 +321,7 @@ def serve(command, env, log, runtime, announce, repair):
     finally:
         signal.signal(signal.SIGTERM, before)
     if child.returncode and not told and not stopped:
-        print("JupyterLab did not start. Its last words:", file=sys.stderr)
+        print("JupyterLab did not start. Its last lines were:", file=sys.stderr)
         print("\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]), file=sys.stderr)
     return child.returncode
 
@@ -473,10 +473,10 @@ def install_torch(wanted, constraints, *how):
             raise Problem(explain(output, "installing PyTorch"))
         sorry = f"The CPU build could not be fetched from {CPU_INDEX}\n"
         if wanted:
-            raise Problem(sorry + "Try again later, or give pip a wheel of it: set PIP_FIND_LINKS to the folder it lies in.")
+            raise Problem(sorry + "Try again later, or give pip a wheel of it: set PIP_FIND_LINKS to the folder with the wheel.")
         if shutil.disk_usage(str(ROOT)).free < CUDA_ROOM:
             raise Problem(sorry + f"The other build ({CUDA_SIZE}) does not fit on this disk. {RESUME}")
-        print("  " + sorry + f"  Instead comes the build for NVIDIA GPUs: {CUDA_SIZE}. It works without a GPU too.\n"
+        print("  " + sorry + f"  The build for NVIDIA GPUs comes instead: {CUDA_SIZE}. It works without a GPU too.\n"
               "  To try the small one again, press Ctrl-C and start again.")  # fmt: skip
         build, why = "default", "large"
     must_install(f"3/4 PyTorch, the {build} build ({why})", torch_pin(), *constraints, *how)
@@ -496,7 +496,7 @@ def set_up(extras=(), torch=None, unlocked=False, look=True):
         if venv_works():
             mend(broken, constraints)
             return
-        print("The environment's own Python or pip does not work any more: it is made anew.")
+        print("The environment's own Python or pip no longer works, so the environment is made again.")
     before = read_stamp()
     print(f"Setting up the course in {VENV}\n(once; a few minutes, most of it downloading)")
 
@@ -531,7 +531,7 @@ def mend(broken, constraints):
     """Install again what has lost files; raise Problem, with the packages' names, where that fails."""
     stamp, lost = read_stamp(), ", ".join(f"{name} ({path})" for name, path in sorted(broken.items())[:5])
     lost += f" and {len(broken) - 5} more" if len(broken) > 5 else ""
-    print(f"In {VENV} files are missing or damaged: {lost}.\nWhat they belong to is installed again.")
+    print(f"Some files in {VENV} are missing or damaged: {lost}.\nTheir packages are installed again.")
     how = ["--ignore-installed", "--no-deps"]
     names = ["{}=={}".format(*item) for item in sorted(stamp["packages"].items()) if item[0] in set(broken) - {"torch", "pip"}]
     try:
@@ -550,5 +550,5 @@ def mend(broken, constraints):
         reason = str(problem).replace("\n" + RESUME, "")
         raise Problem(
             f"The set-up is broken: {lost}.\n{reason}\nStart the same command again when that is mended. If it does not help,\n"
-            f"delete the folder {VENV}: it is made anew (this needs the internet)."
+            f"delete the folder {VENV}: the next start makes it again (this needs the internet)."
         ) from None

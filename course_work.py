@@ -82,7 +82,7 @@ class Work:
                 except Damaged as error:
                     told.append(f"chapters/{error}; it was left alone.")
                 except OSError as error:
-                    told.append(f"{path.stem}: your copy stays as it is, the new one could not be written ({error.strerror or error}).")
+                    told.append(f"{path.stem}: your copy stays as it is: the new one could not be written ({error.strerror or error}).")
             for path in self.copies():
                 if path.name not in {chapter.name for chapter in chapters}:
                     try:
@@ -90,7 +90,7 @@ class Work:
                     except Damaged:
                         continue
                     except OSError as error:
-                        told.append(f"{path.stem}: your answers stay there, they could not be moved ({error.strerror or error}).")
+                        told.append(f"{path.stem}: your answers stay there: they could not be moved ({error.strerror or error}).")
         return told
 
     def restart(self, chapter: str) -> Path:
@@ -205,7 +205,8 @@ class Work:
             moved += f", the task has changed in {', '.join(changed)}: see the note there"
         news = f"{old.stem} is now {where}{f' ({moved})' if moved else ''}."
         if open_:
-            return [f"{news} work/{old.name} stays, with your answers to {', '.join(sorted(open_))}: there is another, or no place."]
+            return [f"{news} work/{old.name} stays, with your answers to {', '.join(sorted(open_))}: "
+                    "the new chapters have another answer there already, or no such exercise."]
         kept = self._keep(old)
         old.unlink()
         others = len(merge(mine, base, base, day)[1]["own cells"])

@@ -52,8 +52,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
     timeless = sum(s.handed_in is None and not s.problem for s in submissions)
     if settings.deadline is not None and timeless:
-        print(f"Nobody knows when {timeless} of the notebooks were handed in: no late penalty for them. Canvas and Moodle do not say it in "
-              "their zip files; let them take the penalty off.")
+        print(f"Nobody knows when {timeless} of the notebooks were handed in, so they get no late penalty. Canvas and Moodle do not give "
+              "this time in their zip files; let Canvas or Moodle deduct the penalty.")
     print(f"{len(students)} students: {counts['graded']} notebooks graded, {counts['kept']} unchanged, {counts['unreadable']} unreadable. "
           f"See {options.out}/report.html")
     return 1 if counts["unreadable"] else 0

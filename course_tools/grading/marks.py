@@ -188,7 +188,7 @@ def _tell_what_follows(marks: dict[str, Mark], places: dict[str, _Place]) -> Non
         wrong = [other for other in places[key].builds_on if other in marks and marks[other].stage != "passed"]
         if wrong and mark.stage not in ("passed", "not attempted"):
             mark.follows = wrong[0]
-            mark.notes.append(f"This answer uses yours to {wrong[0]}, which is not right: mend that one first.")
+            mark.notes.append(f"This answer uses your answer to {wrong[0]}, which is not right: mend that one first.")
 
 
 def _asked(line: Line, exercise: Exercise, secret: str, limits: Limits, everything: bool = False) -> Mark:
@@ -237,7 +237,7 @@ def _mark(exercise: Exercise, secret: str, ended: str, data: bytes, limits: Limi
     if ended == "size":
         return _failed(exercise, "type", f"The result holds more than {limits.result / 2**20:.0f} MB.", "result far too large")
     if ended == "forged":
-        return _failed(exercise, "raised", "Something else than the observer wrote into the channel of the results.", "tampering")
+        return _failed(exercise, "raised", "Something other than the observer wrote into the channel of the results.", "tampering")
     if ended != "done":
         return _failed(exercise, "raised", f"The program ended itself before it could be observed ({ended[:40]}).", "stopped by itself")
     try:

@@ -110,7 +110,7 @@ def feedback(student: Student, settings: Settings) -> str:
     if student.marks:
         files = dict.fromkeys(printable(mark["file"]) for mark in student.marks.values())
         several = any(mark.get("times", 1) > 1 for mark in student.marks.values())
-        best = "Of what you handed in more than once, the best answer counts. " if several else ""
+        best = "Where you handed in an exercise more than once, the best answer counts. " if several else ""
         parts.append(f"<p class='note'>{best}These marks come from {escape(', '.join(files))}.</p>")
     return page(f"Feedback: {name}", "".join(parts))
 
@@ -141,7 +141,7 @@ def _overview(student: Student, settings: Settings) -> str:
     if wrong and len(first) < len(wrong):
         parts.append("<p class='note'>Other answers of yours use one of these. They may be right as soon as it is right.</p>")
     if wrong:
-        parts.append("<p class='note'>“Tried” says with which input your answer failed. Grading draws other numbers than the check in "
+        parts.append("<p class='note'>“Tried” shows the input with which your answer failed. Grading draws other numbers than the check in "
                      "your notebook; the questions are the same.</p>")
     return "".join(parts)
 

@@ -60,10 +60,10 @@ def _assigned(everybody: list[str], settings: Settings, only: tuple[str, ...]) -
     which = f"chapter{'s'[:len(chapters) > 1]} {', '.join(chapters)}" if chapters else "nothing"
     them = "them" if len(chapters) > 1 else "it"
     if settings.exercises:
-        return f"Per cents are taken of the {len(everybody)} exercises that your settings list ({escape(which)})."
+        return f"Percentages refer to the {len(everybody)} exercises that your settings list ({escape(which)})."
     if only:
-        return f"Per cents are taken of the {len(everybody)} exercises of {escape(which)}, which you asked for with <code>--only</code>."
-    return (f"Per cents are taken of {escape(which)}, because at least half of the class handed {them} in, and of whatever else a student "
+        return f"Percentages refer to the {len(everybody)} exercises of {escape(which)}, which you asked for with <code>--only</code>."
+    return (f"Percentages refer to {escape(which)}, because at least half of the class handed {them} in, and to whatever else a student "
             "handed in. If you had assigned something else, list it under <code>exercises</code> in a settings file.")
 
 
@@ -74,7 +74,7 @@ def _to_look_at(students: list[Student]) -> str:
 
     kinds = (("The notebook's saved output says “right”, and grading says otherwise", named(lambda mark: mark.get("claimed"))),
              ("Instruction for instruction the course's own version", named(lambda mark: mark.get("copied"))),
-             ("Something else than an answer wrote into the results", named(lambda mark: mark["mistake"] == "tampering")),
+             ("Something other than an answer wrote into the results", named(lambda mark: mark["mistake"] == "tampering")),
              ("What came back could not be judged", named(lambda mark: mark.get("unjudged"))),
              ("Every exercise is as it was handed out, perhaps because this is the wrong copy of the notebook",
               [s.name for s in students if nothing_filled_in(s)]),
@@ -185,7 +185,7 @@ def _points(shares: list[float], without: int) -> str:
     highest = max(tenths.values(), default=1)
     rows = [row(f"{10 * i}–{10 * i + 10} %", tenths[i], bar(12 * tenths[i] / highest))
             for i in range(10)]
-    missing = f"<p class='note'>Not counted here: {without} of whom nothing could be graded.</p>" if without else ""
+    missing = f"<p class='note'>Not counted here: {without} for whom nothing could be graded.</p>" if without else ""
     return table("Points", ("Share of all points", "#Students", ""), rows) + missing
 
 
@@ -209,8 +209,8 @@ def _resubmissions(graded: list[Student]) -> str:
     if not rows:
         return ""
     return (table("Handed in again", ("Chapter", "#Hand-in", "#Students", "When", "Points on average"), rows)
-            + "<p class='note'>Of students who handed in a chapter more than once. Who had stopped by then keeps the last points in the "
-              "average.</p>" + "".join(mended))
+            + "<p class='note'>This table is about students who handed in a chapter more than once. Those who had stopped by then keep "
+              "their last points in the average.</p>" + "".join(mended))
 
 
 def _mended(chapter: str, many: list[list[HandIn]]) -> str:
@@ -221,7 +221,7 @@ def _mended(chapter: str, many: list[list[HandIn]]) -> str:
         after = sum(max(hand_in.points.get(key, 0.0) for hand_in in series) >= exercise.points for series in before)
         if before:
             told.append(f"{escape(key)} {after} of {len(before)}")
-    return f"<p>Chapter {escape(chapter)}, right in the end of those that were not right at first: {', '.join(told)}.</p>" if told else ""
+    return f"<p>Chapter {escape(chapter)}, answers right in the end, among those not right at first: {', '.join(told)}.</p>" if told else ""
 
 
 def _days(times: list[float | None]) -> str:

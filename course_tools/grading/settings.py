@@ -3,7 +3,7 @@
 Without a file every exercise counts its own points, parts count by themselves, and nothing is taken off for being late:
 
     exercises = ["03", "06.1"]  # what was assigned, of which per cents are taken; without it see docs/grading.md
-    missing = "zero"            # "empty": per cents of what a student has handed in
+    missing = "zero"            # "empty": percentages of what a student has handed in
     partial = true              # false: an exercise counts fully or not at all
     [weights]                   # factors; an exercise's own factor comes before its chapter's
     "03" = 2.0

@@ -79,7 +79,7 @@ def read_index(path: Path, pages: list[Page]) -> list[tuple[str, str, Page, str]
         if section is None:
             raise AuthoringError(f"{path.name}:{number}: chapter {chapter} has no heading {heading!r}")
         if (what, chapter) in seen:
-            raise AuthoringError(f"{path.name}:{number}: {what} stands here twice")
+            raise AuthoringError(f"{path.name}:{number}: {what} is listed here twice")
         seen.add((what, chapter))
         found.append((what, meaning, page, section.label))
     return found

@@ -125,6 +125,6 @@ def fixed_block() -> list[Case]:
         _evaluated(_case(g, "the same dropout in evaluation mode, norm after the addition", "dropout", norm_place="post", dropout=ALL)),
         _case(g, "sequences of one token, default placement", "pre", shape=(3, 1, 8), heads=2),
         _case(g, "a single sequence of two tokens", "post", shape=(1, 2, 6), heads=1, norm_place="post"),
-        _chance("norm inside, dropout 0.25, branches that say 1 and 4 to every feature", norm_place="pre"),
-        _chance("norm after the addition, dropout 0.25, attention says 1 to every feature", ffn=False, norm_place="post"),
-        _chance("norm after the addition, dropout 0.25, the feed-forward part says 4", norm_place="post")]
+        _chance("norm inside, dropout 0.25, branches that return 1 and 4 for every feature", norm_place="pre"),
+        _chance("norm after the addition, dropout 0.25, attention returns 1 for every feature", ffn=False, norm_place="post"),
+        _chance("norm after the addition, dropout 0.25, the feed-forward part returns 4", norm_place="post")]

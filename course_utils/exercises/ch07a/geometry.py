@@ -48,23 +48,24 @@ GEOMETRY = Exercise(
     twins=(
         Twin("squared length for length", _guess(0, 64), "The squares of the 64 features sum to 64. The length is the root of that sum."),
         Twin("output of length one", _guess(0, 1), "The variance is 1, which makes the mean of the squares 1. There are 64 squares."),
-        Twin("length scales with the input", _guess(1, 24), "A token three times as long has a standard deviation three times as large, "
-             "and that is what it is divided by."),
+        Twin("length scales with the input", _guess(1, 24), "A token three times as long has a standard deviation three times as large. "
+             "LayerNorm divides by that number."),
         Twin("squared length both times", {**RIGHT, KEYS[0]: 64, KEYS[1]: 64},
              "The squares of the 64 features sum to 64. The length is the root of that sum."),
         Twin("output of length one both times", {**RIGHT, KEYS[0]: 1, KEYS[1]: 1},
              "The variance is 1, which makes the mean of the squares 1. There are 64 squares."),
-        Twin("full rank", _guess(2, 64), "There are inputs that can be moved without moving the output: add a constant, or stretch what is "
-             "left. Such a direction costs one rank each."),
+        Twin("full rank", _guess(2, 64), "Some changes of the input do not change the output: adding a constant, or stretching the centred "
+             "token. Each of these directions lowers the rank by one."),
         Twin("one direction lost", _guess(2, 63), "Adding a constant does not move the output, and neither does stretching the centred "
              "token. Those are two directions."),
         Twin("rank one", _guess(2, 1), "Only two directions are lost. All others still move the output."),
         Twin("only two directions pass", _guess(2, 2), "Two is the number of directions that are lost. The others pass."),
-        Twin("gradients sum to one", _guess(3, 1), "Adding the same small number to all features does not change the output. The sum of "
-             "the gradient says by how much it would change."),
-        Twin("gradient three times larger", _guess(4, 3), "Three times the input needs a step three times as large for the same change "
-             "of the output."),
+        Twin("gradients sum to one", _guess(3, 1), "The sum of the gradient says how strongly the result changes when the same small "
+             "number is added to all features. LayerNorm takes that number out again."),
+        Twin("gradient three times larger", _guess(4, 3), "If the token is three times as long, it takes a step three times as large to "
+             "change the output by the same amount."),
         Twin("gradient of the same size", _guess(4, 1), "The output is the same, but a step of one counts for less on a longer token."),
-        Twin("gradient a ninth", _guess(4, 1 / 9), "The token is divided by its standard deviation once, so the slope shrinks once."),
+        Twin("gradient a ninth", _guess(4, 1 / 9), "The token is divided by its standard deviation once, "
+             "so the slope shrinks by that factor only once."),
     ),
 )

@@ -10,7 +10,7 @@ from ...checks.exercise import register
 
 @register
 def some_branch(x: Tensor) -> Tensor:
-    """Bent, and for each token alone."""
+    """Not linear; each token is treated by itself."""
     return torch.tanh(x.roll(1, -1) - 0.5 * x) + 0.3 * x.square() + 0.2
 
 

@@ -53,7 +53,7 @@ def _draw_swiglu(seed: int) -> list[Case]:
 def _fixed_swiglu() -> list[Case]:
     g = generator(2)
     x = 60 * randn(g, 4, 5)
-    return [Case("gates of several hundred, up and down", {"x": x, "w_gate": 2 * randn(g, 5, 7), "w_up": 0.002 * randn(g, 5, 7),
+    return [Case("gates of several hundred, of both signs", {"x": x, "w_gate": 2 * randn(g, 5, 7), "w_up": 0.002 * randn(g, 5, 7),
                                                            "w_down": 0.01 * randn(g, 7, 5)}, shape="(…, d_model)")]
 
 
@@ -65,7 +65,7 @@ SWIGLU = Exercise(
         Twin("activation on the wrong branch", partial(_swiglu, how="swapped"),
              "SiLU belongs to the branch that is called the gate. The other one stays linear."),
         Twin("sigmoid gate (GLU)", partial(_swiglu, how="sigmoid"),
-             "With a sigmoid this is the original GLU. Swi stands for SiLU: the gate's own value times its sigmoid."),
+             "With a sigmoid this is the original GLU. SwiGLU uses SiLU: the gate's own value times its sigmoid."),
         Twin("ReLU gate (ReGLU)", partial(_swiglu, how="relu"), "With ReLU this is the variant called ReGLU; use SiLU."),
         Twin("GELU gate (GEGLU)", partial(_swiglu, how="gelu"), "With GELU this is the variant called GEGLU; use SiLU."),
         Twin("no activation (bilinear)", partial(_swiglu, how="none"),
@@ -78,19 +78,19 @@ SWIGLU = Exercise(
         Twin("up branch left out", partial(_swiglu, how="no up"),
              "One branch is missing: this is an ordinary layer with SiLU that uses the gate matrix only."),
         Twin("matrices merged", partial(_swiglu, how="merged"),
-             "You multiply two matrices before the tokens meet them. The tokens go through each matrix separately."),
+             "You multiply the two matrices with each other first. The tokens should go through each matrix separately."),
         Twin("both branches activated", partial(_swiglu, how="both"), "Only the gate goes through SiLU; the other branch stays linear."),
         Twin("exponentials that overflow", partial(_swiglu, how="ratio"),
-             "For a large gate the exponential is infinite above and below the line, and the quotient not a number. The sigmoid of "
-             "PyTorch avoids that."),
+             "For a large gate the exponential is infinite in the numerator and in the denominator, and the quotient is NaN. "
+             "PyTorch's sigmoid avoids that."),
         Twin("gate shuts where it should open", partial(_swiglu, how="shut"),
              "Your gate shuts for large positive numbers and lets negative ones through: the sign inside the exponential is wrong."),
-        Twin("softmax gate", partial(_swiglu, how="softmax"), "Every gate opens by itself; with a softmax they compete for a sum of one."),
-        Twin("sigmoid taken twice", partial(_swiglu, how="twice"), "SiLU already holds its sigmoid, and you multiply by another."),
+        Twin("softmax gate", partial(_swiglu, how="softmax"), "Every gate opens by itself. With a softmax the gates compete."),
+        Twin("sigmoid taken twice", partial(_swiglu, how="twice"), "SiLU already contains a sigmoid, and you multiply by another one."),
         Twin("activation at the end", partial(_swiglu, how="late"),
              "The activation comes after the last matrix. It belongs to the gate, before the product."),
-        Twin("input added", partial(_swiglu, how="residual"), "The residual is the business of the block; return the branch alone."),
-        Twin("tokens mixed", partial(_swiglu, how="row"), "Each token must be treated by itself; yours share something."),
+        Twin("input added", partial(_swiglu, how="residual"), "The residual belongs to the block. Return the branch alone."),
+        Twin("tokens mixed", partial(_swiglu, how="row"), "Each token must be treated by itself. Yours influence each other."),
     ),
 )
 
@@ -125,30 +125,30 @@ COUNTS = Exercise(
     atol=0.01,
     draw=lambda seed: [Case("your four numbers", {})],
     twins=(
-        Twin("biases counted", _guess(0, 2_099_712), "The first number is one of weights only: leave both biases out."),
+        Twin("biases counted", _guess(0, 2_099_712), "The first number counts weights only: leave both biases out."),
         Twin("second matrix forgotten", _guess(0, 1_048_576), "There are two matrices, one up and one down, of the same size."),
         Twin("square matrices", _guess(0, 2 * 512 * 512), "The hidden layer is wider than the model: neither matrix is square."),
         Twin("three matrices in the plain layer", _guess(0, 3 * 512 * 2048),
              "Only the gated layer has three matrices. The first question is about the plain one."),
-        Twin("same width, three matrices", _guess(1, 2048), "With the old width three matrices weigh half as much again."),
+        Twin("same width, three matrices", _guess(1, 2048), "With the old width three matrices have more weights than two."),
         Twin("width halved", _guess(1, 1024), "Two matrices become three, not four: the width shrinks by less than half."),
         Twin("two thirds of d_model", _guess(1, 341), "The two thirds are taken of the hidden width, not of the width of the model."),
         Twin("not rounded", _guess(1, 2048 * 2 / 3), "A layer has a whole number of columns: round it down, as the entry asks."),
-        Twin("rounded up", _guess(1, 1366), "Rounded up the layer would have slightly more weights than the plain one."),
+        Twin("rounded up", _guess(1, 1366), "With this width the layer has slightly more weights than the plain one. Round down."),
         Twin("not a multiple of 256", _guess(2, 10_923), "Two thirds is right; it still has to become a multiple of 256."),
         Twin("rounded down to any number", _guess(2, 10_922), "Two thirds is right; it still has to become a multiple of 256."),
-        Twin("multiple below", _guess(2, 10_752), "Go up to the next multiple of 256, not down to the last."),
+        Twin("multiple below", _guess(2, 10_752), "Round up to the next multiple of 256, not down to the one below."),
         Twin("two thirds of 4096", _guess(2, 2816), "You start from the width of the model. The hidden width is four times that."),
-        Twin("matrices only", _guess(3, 7_077_888), "The count is short of the biases and the LayerNorms."),
+        Twin("matrices only", _guess(3, 7_077_888), "Your count leaves out the biases and the LayerNorms."),
         Twin("all biases forgotten", _guess(3, 7_080_960),
-             "The matrices and the LayerNorms are there, the biases of the linear layers are not: attention has four, the feed-forward "
-             "part two."),
+             "You count the matrices and the LayerNorms but no biases of the linear layers. Attention has four of them, the "
+             "feed-forward part two."),
         Twin("norms forgotten", _guess(3, 7_084_800),
-             "The two LayerNorms have a weight and a bias each, or else the four biases of attention are missing."),
+             "Either the two LayerNorms are missing, each with a weight and a bias, or the four biases of attention are."),
         Twin("feed-forward biases forgotten", _guess(3, 7_087_872 - 3072 - 768),
              "The two layers of the feed-forward part have a bias each, one as wide as the hidden layer."),
         Twin("one norm forgotten", _guess(3, 7_086_336), "There are two LayerNorms in a block, each with a weight and a bias."),
-        Twin("feed-forward part only", _guess(3, 4_722_432), "A block holds attention and two LayerNorms besides."),
+        Twin("feed-forward part only", _guess(3, 4_722_432), "A block also contains attention and two LayerNorms."),
         Twin("output projection forgotten", _guess(3, 7_087_872 - 768 * 769),
              "Attention has four projections: query, key, value, and the output projection."),
     ),

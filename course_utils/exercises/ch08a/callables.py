@@ -20,7 +20,7 @@ def causal_toy(source: Tensor, target: Tensor) -> Tensor:
 
 @register
 def listening_toy(source: Tensor, target: Tensor) -> Tensor:
-    """Like causal_toy, but of a source (batch, m) of floats, through which a gradient can flow."""
+    """Like causal_toy, but its source (batch, m) holds floats, so that a gradient can flow through it."""
     words = torch.cos(torch.arange(1.0, VOCAB + 1) * source.mean(1, keepdim=True))  # (batch, vocab)
     return causal_toy(torch.zeros(len(source), 1, dtype=torch.long), target) + words[:, None]
 

@@ -170,7 +170,7 @@ def _fixed() -> list[Case]:
               for i, b, a in ((1, 3, 0.6), (2, 2, 2.0), (4, 4, 1.0), (6, 3, 2.0), (7, 5, 1.0), (0, 5, 2.0))),
             *(case(f"beam 1, language {i}", i, 1, 5, 0.0, "search") for i in range(7)),
             case("at most 2 tokens, a language that hardly ever ends", 7, 3, 2, 0.6, "length penalty"),
-            *(Case(f"a bad start that pays late: beam {b}, alpha 2", {"step": Registered("late_reward"), "bos": 0, "eos": 1, "beam": b,
+            *(Case(f"a bad start that pays off later: beam {b}, alpha 2", {"step": Registered("late_reward"), "bos": 0, "eos": 1, "beam": b,
                    "max_new": 8, "alpha": 2.0}, part="search", shape="(tokens,)") for b in (2, 4)),
             *(Case(f"the second best prefix goes on in two good ways: beam {b}", {"step": Registered("two_roads"), "bos": 0, "eos": 1,
                    "beam": b, "max_new": 4, "alpha": 0.0}, part="search", shape="(tokens,)") for b in (2, 3)),
@@ -188,35 +188,35 @@ BEAM = Exercise(
     forbidden=("course_utils.training.decoding.beam_search",),
     twins=(
         Twin("only the last log-probability counts", partial(_beam, how="last only"),
-             "A prefix carries the sum of everything that led to it. You rank by the newest term alone."),
+             "You rank by the newest term alone. Rank a prefix by the sum of all its log-probabilities."),
         Twin("probabilities added up", partial(_beam, how="probabilities"),
-             "The step function already gives logarithms. Undoing them and adding probabilities ranks by nothing meaningful."),
+             "The step function already gives logarithms. You turn them back into probabilities, and their sum means nothing."),
         Twin("the beams never part", partial(_beam, how="each its own"),
-             "What you keep is the greedy sentence alone, once or several times. After every step `beam` different prefixes have to be "
-             "left: start with a single one, for equal ones stay equal, and keep the `beam` best of all extensions."),
+             "You keep only the greedy sentence, once or several times. Start with a single prefix, because equal ones stay equal. "
+             "After every step keep the `beam` best of all extensions."),
         Twin("greedy decoding under another name", _followed,
              "You follow the single best token until the end token comes, and `beam` plays no part. Keep several prefixes, and return a "
              "finished one."),
         Twin("one round too many", partial(_beam, how="one round more"),
              "Your sentences may be one token too long: the end token counts among the max_new."),
         Twin("prefixes do not compete", partial(_beam, how="no competition"),
-             "After the first step each prefix keeps one place to itself. Two extensions of one prefix may both be better than any "
-             "of another: rank all of them together, in every step."),
+             "After the first step each prefix keeps one place to itself. But two extensions of one prefix may both be better than "
+             "every extension of another. Rank all of them together, in every step."),
         Twin("stops when the best is an ending", partial(_beam, how="best is an ending"),
              "You stop when the most probable extension of a step is an ending. Other sentences may still beat it: go on until max_new."),
         Twin("tokens joined to wrong prefixes", partial(_beam, how="parents"),
-             "After ranking, each extension must go behind the prefix it came from. The flat index holds both: row and token."),
+             "After ranking, each token must be added to the prefix it came from. The flat index tells both, row and token."),
         Twin("ended sentences go on", partial(_beam, how="ends go on"),
-             "A sentence that has ended is complete. Put it aside with its score; extending it lets it lose against unfinished ones."),
+             "A sentence that has ended is complete. Put it aside with its score. If you extend it, it can lose against unfinished ones."),
         Twin("ended sentences take places", partial(_beam, how="ends take places"),
-             "Here endings go aside before the ranking, so that the beam always holds unfinished prefixes. Yours compete for the same "
-             "places."),
+             "Your endings compete with unfinished prefixes for the same places. Put endings aside before the ranking, so that the beam "
+             "holds unfinished prefixes only."),
         Twin("endings fill the beam", partial(_beam, how="ends only"),
-             "Endings take places in your beam, and in the end there may be few prefixes left to go on, or none. Put endings aside, and "
-             "keep the `beam` best unfinished prefixes besides."),
+             "Endings take places in your beam, and in the end few prefixes or none may be left to extend. Put endings aside, and "
+             "keep the `beam` best unfinished prefixes."),
         Twin("the end column stays open", partial(_beam, how="column open"),
-             "Endings are put aside; they take no place in the beam. Yours are noted but still ranked, and push out a prefix that "
-             "would have won later."),
+             "You put endings aside but also leave them in the ranking, where they push out a prefix that would have won later. "
+             "Endings take no place in the beam."),
         Twin("stops at the first finished", partial(_beam, how="first in the beam"),
              "You return the first sentence that ends inside the beam. A longer one may have the better score: put endings aside and go "
              "on until max_new."),
@@ -224,16 +224,16 @@ BEAM = Exercise(
              "You stop when the best extension of a step is an ending. Longer sentences may still beat it after the division: go on until "
              "max_new."),
         Twin("stops once anything has ended", partial(_beam, how="anything ended"),
-             "Every step finishes some sentence, the first one included. Note the endings and go on until max_new."),
+             "You stop after the first step, because some sentence has ended. Note the endings and go on until max_new."),
         Twin("one step too few", partial(_beam, how="one less"),
              "A sentence may have max_new tokens, its end token included; your loop makes one step less."),
         Twin("stops after a few endings", partial(_beam, how="first end"),
-             "You stop as soon as enough sentences have ended. Later ones may still be better, with a penalty even more so: go on until "
-             "max_new."),
+             "You stop as soon as enough sentences have ended. Later ones may still be better, above all with a length penalty. Go on "
+             "until max_new."),
         Twin("stops when an ending is worse", partial(_beam, how="no better"),
              "You stop as soon as a step brings no better ending. The next one may: a good long sentence often has bad places to stop."),
         Twin("unfinished sentences compete", partial(_beam, how="unfinished too"),
-             "A prefix that was cut off at max_new has not paid for its ending. Only finished sentences count."),
+             "The sum of a prefix that was cut off at max_new lacks the end token. Only finished sentences count."),
         Twin("length penalty missing", partial(_beam, how="no penalty"),
              "Each token makes the sum smaller, so short sentences win. Divide by the penalty before choosing."),
         Twin("penalty after the choice", partial(_beam, how="chosen before"),
@@ -241,20 +241,20 @@ BEAM = Exercise(
         Twin("multiplied by the penalty", partial(_beam, how="times"),
              "The sums are negative: multiplying makes long sentences even worse. The penalty is a divisor."),
         Twin("start token counted as length", partial(_beam, how="bos counted"),
-             "The start token is not part of the sentence, nor of its length."),
+             "You count the start token, which is not part of the sentence."),
         Twin("end token not counted as length", partial(_beam, how="eos not counted"),
-             "The end token was paid for like any other; it counts towards the length."),
+             "The end token is part of the sum like any other token, so it counts towards the length."),
         Twin("divided by a power of the length", partial(_beam, how="mean"),
-             "That is another normalisation, the mean log-probability when alpha is 1. The docstring's formula has two constants in it."),
+             "You divide by a power of the plain length. The docstring's formula has two constants in it."),
         Twin("five missing in the penalty", partial(_beam, how="no five"),
-             "Without the 5 the penalty of short sentences is below 1 and they are punished."),
+             "Without the 5 the penalty of short sentences is below 1. Dividing by it makes their scores worse."),
         Twin("alpha ignored", partial(_beam, how="no root"),
              "The penalty has an exponent. With alpha 0 it must do nothing at all."),
         Twin("penalty while searching", partial(_beam, how="penalty early"),
-             "Dividing in every step divides the earlier terms again and again. Beginnings compete by plain sums; only finished sentences "
-             "are penalised."),
+             "If you divide in every step, the earlier terms are divided again and again. Rank prefixes by plain sums; only finished "
+             "sentences are penalised."),
         Twin("start token returned as well", partial(_beam, how="with bos"),
-             "The start token is given, not found. Return what comes behind it."),
+             "The start token is given and not found. Return only what comes after it."),
         Twin("end token cut off", partial(_beam, how="without eos"),
              "The end token belongs to the sentence that was scored. Return it too."),
         Twin("plain sum returned as score", partial(_beam, how="raw score"),

@@ -41,7 +41,7 @@ LANGUAGES = [_make(which) for which in _TABLES]  # log-probabilities (k, vocab) 
 def late_reward(tokens: Tensor) -> Tensor:
     """Four words, 0 begins and 1 ends. Token 3 starts badly, repeats itself for certain and ends for certain as token 8.
 
-    Whoever lets an ending take a place among two beginnings has lost token 3 after the first step.
+    If an ending may take one of two places in the beam, token 3 is lost after the first step.
     """
     chances = torch.tensor([[1e-6, 0.5, 0.3, 0.2], [1e-6, 0.34, 0.34, 0.32], [1e-6, 0.34, 0.34, 0.32], [1e-6, 1e-6, 0.001, 0.999]])
     sure = torch.tensor([1e-6, 1.0, 1e-6, 1e-6]).expand(len(tokens), -1)

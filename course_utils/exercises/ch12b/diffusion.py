@@ -114,12 +114,12 @@ DIFFUSION = Exercise(
         _twin("divided by what is visible", "visible share",
               "You divide by the probability of staying visible; t is that of being hidden."),
         _twin("mean of each sentence's gaps", "mean of hidden", "You take the mean of a sentence's hidden words and divide it by t as "
-              "well. Either would even out the number of gaps; both together do it twice. The sum is asked for."),
+              "well. This corrects for the number of gaps twice. Take the sum of the hidden words instead."),
         _twin("one mean for the batch, weighted afterwards", "mean, weighted later",
               "You take one mean over all hidden words of the batch and weight it afterwards. Each sentence is a sum of its own, divided "
               "by its own t."),
-        _twin("share that came out hidden", "share that came out", "You divide by the share of words that happened to be hidden. Asked for "
-              "is the probability with which they were."),
+        _twin("share that came out hidden", "share that came out", "You divide by the share of words that happened to be hidden. Divide by "
+              "the probability with which each word was hidden."),
         _twin("mean t for all", "mean share", "Each sentence has a t of its own; you divide all of them by the mean."),
         _twin("first t for all", "first share", "Each sentence has a t of its own; you use the first one for all."),
         _twin("divided by t twice", "squared", "Your weight falls with the square of t. One division by t is enough."),
@@ -133,11 +133,11 @@ DIFFUSION = Exercise(
         _twin("all words counted", "all words", "Words that were shown cost nothing: only hidden ones count."),
         _twin("each row predicts the next word", "next word", "Row i predicts the word at position i. Nothing is shifted here."),
         _twin("a tiny number in the logarithm", "tiny number",
-              "What you add inside the logarithm puts a limit to the loss, however wrong the answer is."),
+              "You add a number inside the logarithm. So the loss has an upper limit, however wrong the answer is."),
         _twin("logarithm of a softmax", "log of softmax",
               "An improbable word's probability rounds to 0, and its logarithm is minus infinity. Take both steps in one."),
         _twin("softmax over the positions", "axis", "Probabilities sum to one over the vocabulary, not over the sentence."),
-        _twin("no softmax", "raw", "Logits are no logarithms of probabilities before they have been normalised."),
+        _twin("no softmax", "raw", "You use the logits as they are. They are not yet logarithms of probabilities."),
         _twin("bits", "bits", "Your loss is right in bits; nats are asked for."),
         _twin("sign lost", "sign", "A loss is small when the right word is probable; yours is large."),
     ),

@@ -171,21 +171,21 @@ LAYER = Exercise(
         Twin("softmax along the queries", _module("queries, finite fill"),
              "Your softmax runs over the queries. The weights of each query have to sum to one over the keys."),
         Twin("features dealt out and collected", _module("interleaved twice"),
-             "Your heads take every so many-th feature, and you put them back the same way. A head takes features that stand next to each "
-             "other."),
+             "Each of your heads takes features at regular distances, and you put them back the same way. A head takes features that are "
+             "neighbours."),
         Twin("forbidden scores set to nought", _module("zero fill"),
-             "You set forbidden scores to nought or next to it, and the exponential of that is 1. They still take their share of the "
+             "You set forbidden scores to 0 or close to it. The exponential of 0 is 1, so they still take their share of the "
              "softmax."),
         Twin("query stream reads itself", _module("own keys"),
              "Keys and values of your query stream are g, which has no content of its own: it learns nothing about the other words. Both "
              "streams read h."),
         Twin("keys from the query stream", _module("own keys only"),
-             "Your query stream mixes values of h by keys of g. A key says what stands there; g does not know that."),
+             "Your query stream takes its values from h, but its keys from g. A key has to describe the word, and g does not know it."),
         Twin("values from the query stream", _module("own values"),
              "The weights are right, but they mix g. What is mixed should be the words, and these are in h."),
         Twin("content stream asks for both", _module("content asks"),
-             "Your second result does not depend on g. Its question must come from the stream that does not know the word at its place; h "
-             "does."),
+             "Your second result does not depend on g. Its queries must come from the stream that does not know the word at its own place, "
+             "and h knows it."),
         Twin("content reads the query stream", _module("content reads g"),
              "The content stream is an ordinary Transformer: it reads itself. Yours reads g."),
         Twin("both read the query stream", _module("exchanged"),
@@ -195,19 +195,20 @@ LAYER = Exercise(
         Twin("content mask for both", _module("content mask twice"),
              "With its own place in the mask the query stream reads the word it has to guess."),
         Twin("query mask for both", _module("query mask twice"),
-             "Without its own place in the mask the content stream forgets its own word as far as attention goes."),
-        Twin("masks ignored", _module("no masks"), "Everybody sees everybody in yours: the masks are accepted and dropped."),
+             "You give the query mask to both streams. The content stream has to attend to its own word as well."),
+        Twin("masks ignored", _module("no masks"), "You do not use the masks, so every position sees all positions."),
         Twin("masks inverted", _module("inverted"), "True means “may attend”, here as everywhere in the course."),
         Twin("masks transposed", _module("transposed"), "Rows of a mask belong to those who look, columns to what is looked at."),
         Twin("reads both streams", _module("both memories"),
-             "Your query stream attends to h and g together. Nobody ever reads a state of the query stream but its own row."),
+             "Your query stream attends to h and g together. It may attend to h only. The states in g serve only to make queries."),
         Twin("reads the new content", _module("g updated last"),
              "Your query stream reads what the content stream has just computed. Both read the h that came into the layer."),
         Twin("streams added", _module("summed"), "Your query stream asks with the sum of both, and so knows the word at its place."),
         Twin("content cut off", _module("content cut"),
              "The values are right, but no gradient flows from the query stream into h. It is the only stream with a loss: without that "
              "gradient the content stream learns nothing."),
-        Twin("residual added", _module("residual"), "The attention alone is asked for; the way around it belongs to the block."),
+        Twin("residual added", _module("residual"), "You add the input to the result. Return the attention alone: the "
+             "block adds the input later."),
         Twin("not scaled", _module("not scaled"), "The scores are not divided by the root of the width of a head."),
         Twin("scaled by d_model", _module("d_model"), "The dot product runs over the features of one head, not of the model."),
         Twin("a single head", _module("one head"), "The features are not cut into heads: one softmax decides for all."),
@@ -216,11 +217,11 @@ LAYER = Exercise(
         Twin("merged without transposing", _module("merged straight"),
              "The heads are right, but laid side by side wrongly: bring the tokens back in front of the heads before you flatten."),
         Twin("features dealt out in turn", _module("interleaved"),
-             "Your heads take every so many-th feature. A head takes features that stand next to each other."),
+             "Each of your heads takes features at regular distances. A head takes features that are neighbours."),
         Twin("masked after the softmax", _module("masked late"),
              "The weights of forbidden positions are taken away after the softmax, so those left no longer add up to one."),
-        Twin("query and key projections swapped", _module("query and key swapped"), "The query projection makes keys in yours, and the key "
-             "projection queries."),
+        Twin("query and key projections swapped", _module("query and key swapped"), "You make keys with the query projection, and queries "
+             "with the key projection."),
         Twin("output projection missing", _module("no w_o"), "The heads are laid side by side and returned; the output projection mixes "
              "them."),
         Twin("softmax over the queries", _module("queries"), "The weights of each query sum to one over the keys."),

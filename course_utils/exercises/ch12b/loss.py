@@ -82,7 +82,7 @@ BUG = Exercise(
              "Take one sentence with an order written by hand. Which positions should count, which do, and what is the sum divided by?",
              untouched=True),
         Twin("wrong end and wrong mean", partial(_loss, end="first", mean="all tokens"),
-             "The positions are read from the order now. They are still those with the least to go by, and the sum is still divided by all "
+             "The positions are read from the order now. But you still take the turns that know least, and you still divide the sum by all "
              "tokens."),
         Twin("ranks and wrong end", partial(_loss, ranks=True, end="first"),
              "The mean is right now. Sorting an order gives the turn of each position; and the first turns are the ones that know least."),
@@ -90,8 +90,8 @@ BUG = Exercise(
              "The end is right now. Sorting an order gives the turn of each position, not the position of each turn; and fewer tokens are "
              "summed than you divide by."),
         Twin("ranks taken for positions", partial(_loss, ranks=True),
-             "Sorting an order turns it round: which turn has each position. You need which position has each of the last turns, and that "
-             "is what the order says."),
+             "You sort the order, and this gives the turn of each position. You need the position of each of the last turns, and the order "
+             "itself gives that."),
         Twin("first turns predicted", partial(_loss, end="first"),
              "You count the first turns, which know nearly nothing. The last ones know most of the sentence."),
         Twin("divided by all tokens", partial(_loss, mean="all tokens"),
@@ -108,7 +108,7 @@ BUG = Exercise(
         Twin("logarithm of a softmax", partial(_loss, how="log of softmax"),
              "An improbable token's probability rounds to 0, and its logarithm is minus infinity. Take both steps in one."),
         Twin("last words of the sentence", partial(_loss, end="sentence"),
-             "You predict the last words of the sentence. The last of the order may stand anywhere."),
+             "You predict the last words of the sentence. The last turns of the order may be at any position."),
         Twin("all turns predicted", partial(_loss, end="all"), "Every token counts in yours; only the last turns of each order should."),
         Twin("one turn too early", partial(_loss, end="next"), "Your slice ends before the last turn, the one that knows most."),
         Twin("each row predicts the next word", partial(_loss, how="next token"),

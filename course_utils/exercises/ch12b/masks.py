@@ -94,7 +94,7 @@ MASKS = Exercise(
              mentions=("0, 2, 2, 1",))],
     twins=(
         Twin("only the rows follow the order", partial(_masks, how="rows by turn"),
-             "The rows of your triangle follow the order, the columns do not. They stand for positions too and have the same turns."),
+             "The rows of your triangle follow the order, but the columns do not. Columns are positions too and have the same turns."),
         Twin("entries taken for ranks", partial(_masks, how="entries taken for ranks"),
              "Entry 0 of the order is the position that has its turn first. You read it as the turn of position 0. (Shuffling rows and "
              "columns of a triangle by the order comes to the same.)"),
@@ -117,8 +117,8 @@ MASKS = Exercise(
         Twin("True means hide", partial(_masks, how="inverted"), "Every entry is the opposite: True means “may attend”."),
         Twin("numbers instead of booleans", partial(_masks, how="numbers"), "The pattern is right, but masks in this course are boolean."),
         Twin("an empty row opened", partial(_masks, how="first sees itself"),
-             "You let the first of the order see itself, perhaps against an empty row. Then it reads its own answer; the policy for empty "
-             "rows takes care of it."),
+             "You let the first position of the order see itself, perhaps to avoid an empty row. But then it reads its own answer. The "
+             "policy for empty rows already covers this row."),
         Twin("only the last row filled", partial(_masks, how="last sees all, others nothing"),
              "Only the position whose turn comes last sees anything in yours. Each position has a turn, and sees those before."),
     ),

@@ -129,8 +129,8 @@ PAIRS = Exercise(
         Twin("weighted by the product", partial(_apart, how="reverse"),
              "The mean is over pairs that really occur, so each difference of logarithms is weighted by the true table."),
         Twin("divergence turned round", partial(_apart, how="turned round"),
-             "Product and joint table have changed places. Asked is how much larger log joint is, on average over pairs that really "
-             "occur."),
+             "You exchanged product and joint table. Compute how much larger the logarithm of the joint table is, on average over pairs "
+             "that really occur."),
         Twin("all pairs weighted alike", partial(_apart, how="unweighted"),
              "Frequent pairs count more than rare ones: weigh each difference by how probable the pair is."),
         Twin("differences not weighted", partial(_apart, how="added up"),
@@ -149,7 +149,7 @@ PAIRS = Exercise(
         Twin("sign turned round", partial(_apart, how="sign"),
              "Real pairs are more probable under the joint table than under the product, so what is lost is positive."),
         Twin("entropy of the pair", partial(_apart, how="entropy"),
-             "That is how uncertain the pair is as such. Asked is how much worse the product does than the joint table."),
+             "You return how uncertain the pair itself is. Compute how much worse the product does than the joint table."),
         Twin("cross-entropy of the product", partial(_apart, how="cross entropy"),
              "That is the loss of the product itself. Even the joint table has a loss; only the difference is due to guessing apart."),
         Twin("probabilities compared", partial(_apart, how="probabilities"),

@@ -65,7 +65,8 @@ PREDICT = Exercise(
         Twin("three wrong pairs of four", _with((3, 0.75)), "How many of the four pairs are cities? It is not one alone."),
         Twin("one wrong pair of four", _with((3, 0.25)), "Write the four pairs down. How many are no city?"),
         Twin("bits of two cities", _with((4, 1)), "One bit is lost with two cities. Here the first word tells which of four it is."),
-        Twin("bits of both words", _with((4, 4)), "Four bits are what guessing apart costs in all. Even the truth needs some of them."),
+        Twin("bits of both words", _with((4, 4)), "Four bits is the whole loss of guessing apart. Even with the joint table, "
+             "some of it remains."),
         Twin("nats", _with((4, math.log(4))), "Your number is right in nats; bits are asked for."),
         Twin("nothing lost", _with((4, 0)), "Nothing is lost only if the words know nothing of each other."),
         Twin("query stream has its own weights", _with((5, 7_087_872)),

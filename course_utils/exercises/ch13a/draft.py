@@ -135,52 +135,52 @@ DRAFT = Exercise(
     twins=(
         _twin("repaired from the large model", "from p", "You draw the repair from the large model itself. Tokens that the draft proposes "
               "often have had their chance already, so they come too often."),
-        _twin("repaired from the small model", "from q", "You draw the repair from the small model, whose mistakes are to be mended."),
+        _twin("repaired from the small model", "from q", "You draw the repair from the small model. The repair has to mend its mistakes."),
         _twin("absolute difference", "absolute", "Where the small model gives more than the large one, nothing is missing. Only positive "
               "differences count."),
-        _twin("leftover of the small model", "other leftover", "Your leftover is what the small model has too much. Missing is what the "
-              "large model has more."),
+        _twin("leftover of the small model", "other leftover", "Your leftover is where the small model gives more. The repair needs "
+              "the tokens to which the large model gives more."),
         _twin("only the drafted token removed", "drafted removed", "You draw from the large model without the drafted token. Other tokens "
               "were proposed too often or too seldom as well."),
-        _twin("leftover not made a distribution", "not normalised", "The leftover sums to less than one, so the last tokens come too "
-              "often. Make its sum one first."),
-        _twin("running sums end below one", "not normalised, open", "The leftover sums to less than one, so the running sum may never "
-              "exceed the drawn number and you return a token that does not exist. Make its sum one first."),
+        _twin("leftover not made a distribution", "not normalised", "Your leftover sums to less than one, so the last token comes too "
+              "often. First divide the leftover by its sum."),
+        _twin("running sums end below one", "not normalised, open", "Your leftover sums to less than one. If the running sum never exceeds "
+              "the drawn number, you return a token that does not exist. First divide the leftover by its sum."),
         _twin("one sum for the batch", "batch", "You divide the leftovers by one sum of all rows. Each row is a distribution of its own."),
         _twin("softmax of the leftover", "softmax", "A softmax gives every token a chance, also those that have no leftover at all. Divide "
               "by the sum instead."),
         _twin("negative differences kept", "negative kept", "Where the small model gives more than the large one, your differences are "
               "negative and the running sum falls. They count as 0."),
-        _twin("missing part of the ratio", "missing ratio", "You draw from what the ratio lacks, which is where the small model has too "
-              "much. Missing is what the large model has more."),
+        _twin("missing part of the ratio", "missing ratio", "You draw where the ratio is below 1, and there the small model gives more. "
+              "The repair needs the tokens to which the large model gives more."),
         _twin("shares not added up", "not running", "You compare each share of the leftover with the drawn number. Their running sum "
               "has to exceed it."),
         _twin("equal running sum taken", "equal is enough", "A running sum that equals the drawn number does not exceed it yet. With a "
               "drawn 0 you may return a token without any leftover."),
-        _twin("running sums above counted", "above counted", "You count the running sums that exceed the drawn number. The first token to "
-              "exceed it has as many before it as do not."),
+        _twin("running sums above counted", "above counted", "You count the running sums that exceed the drawn number. The sums that do "
+              "not exceed it come before the token you look for."),
         _twin("repaired tokens missing", "accepted alone", "You return the accepted tokens alone. Each rejected token is replaced by a "
               "repaired one, in its place."),
         _twin("most of the leftover", "largest", "You take the token with the largest leftover. It has to be drawn."),
-        _twin("same number used twice", "u again", "You use the number that rejected the token to draw the new one. It is not uniform any "
-              "more."),
+        _twin("same number used twice", "u again", "You draw the new token with the number that rejected the old one. After a rejection, "
+              "this number is no longer uniform."),
         _twin("one token too early", "one too early", "You return the token before the one at which the running sum exceeds the number."),
         _twin("ratio upside down", "inverted", "You accept tokens that the large model likes less than the draft does. The large model's "
               "probability is divided by the small one's."),
         _twin("accepted by the large model alone", "large alone", "You accept with the large model's probability. What counts is how it "
               "compares with the small model's."),
-        _twin("accepted by the small model alone", "small alone", "You accept with the small model's probability. It has been used when "
-              "the token was drawn."),
+        _twin("accepted by the small model alone", "small alone", "You accept with the small model's probability. It was already used to "
+              "draw the token."),
         _twin("accepted if above a half", "half", "You accept what has more than half of the probability. Then improbable tokens never "
               "come."),
-        _twin("accepted without chance", "never by chance", "You reject whatever the small model likes more. Some of it has to pass, by "
-              "chance."),
+        _twin("accepted without chance", "never by chance", "You reject every token that the small model likes more. Some of them have to "
+              "be accepted, by chance."),
         _twin("accepted by the difference", "difference", "You compare with the difference of the two probabilities; their ratio counts."),
         _twin("accepted by the product", "product", "You multiply the two probabilities; their ratio counts."),
         _twin("only the most probable accepted", "most probable", "You accept only what the large model likes best. That is right for "
               "greedy writing alone."),
         _twin("everything accepted", "always", "You accept everything, so the text has the small model's distribution."),
-        _twin("accepted and rejected exchanged", "opposite", "Your accepted tokens are those to be rejected."),
+        _twin("accepted and rejected exchanged", "opposite", "You accept the tokens that have to be rejected."),
         _twin("the other uniform number", "w for u", "You decide with the second uniform number, which is meant for the repair."),
         _twin("accepted tokens replaced as well", "all repaired", "Accepted tokens stay as they are; you repair all of them."),
         _twin("rejected tokens kept", "kept", "You find out which tokens are rejected, and keep them nevertheless."),

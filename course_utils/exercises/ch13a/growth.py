@@ -61,14 +61,14 @@ PREDICT = Exercise(
              "kept for every token."),
         Twin("FlashAttention has less arithmetic", _with((2, "doubles")), "Every query still meets every key. What is saved is memory."),
         Twin("arithmetic belongs to one block", _with((2, "stays")), "One block has a fixed size. How many blocks are there?"),
-        Twin("traffic is linear", _with((3, "doubles")), "All keys pass by once for each block of queries, and there are twice as many "
+        Twin("traffic is linear", _with((3, "doubles")), "All keys are read once for each block of queries, and there are twice as many "
              "such blocks."),
         Twin("traffic belongs to one block", _with((3, "stays")), "One block has a fixed size. How many blocks are there, and how many "
-             "keys pass by each?"),
-        Twin("larger blocks change nothing", _with((4, "quadruples")), "Twice the rows in a block mean that the number of blocks stays as "
-             "it is."),
+             "keys are read for each?"),
+        Twin("larger blocks change nothing", _with((4, "quadruples")), "The rows of a block double along with n, so the number of blocks "
+             "stays as it is."),
         Twin("larger blocks make up for everything", _with((4, "stays")), "The number of blocks stays as it is, but twice as many keys "
-             "pass by each."),
+             "are read for each."),
         Twin("cache of pairs", _with((5, "quadruples")), "A cache holds a key and a value for each token. It holds nothing for pairs."),
         Twin("cache does not grow", _with((5, "stays")), "Each token leaves a key and a value in the cache."),
         Twin("one cache for the batch", _with((6, "stays")), "Each text of the batch has keys and values of its own."),

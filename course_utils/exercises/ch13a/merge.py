@@ -143,13 +143,13 @@ MERGE = Exercise(
         _twin("already divided", "normalised", "You divide the weighted sums by the sums. A state holds them undivided, so that it can be "
               "merged again."),
         _twin("logarithm of the sum", "logarithm", "You return the logarithm of the sums. The state holds the sums themselves."),
-        _twin("powers of two", "base 2", "The sums are of exponentials, so the factors are powers of e and not of two."),
+        _twin("powers of two", "base 2", "You use powers of two. The sums consist of powers of e, and so must the factors."),
         _twin("second piece forgotten", "first alone", "Your result is the first piece. The second piece has keys as well."),
         _twin("weighted sums halved", "mean", "The weighted sums are added up; you take their mean."),
         _twin("second weighted sums forgotten", "first values", "Your weighted sums are those of the first piece. The second piece has "
               "values as well."),
-        _twin("nothing has maximum 0", "empty is 0", "Where both pieces are empty, 0 is subtracted in place of the maximum. The maximum "
-              "itself stays minus infinity, or a later piece would be merged wrongly."),
+        _twin("nothing has maximum 0", "empty is 0", "Where both pieces are empty, you return 0 as the maximum. Subtract 0, but return "
+              "minus infinity. Otherwise a later piece is merged wrongly."),
         _twin("finite number for minus infinity", "finite", "You put a very negative number in the place of minus infinity and return it. "
               "A row without any key has minus infinity as its maximum."),
         _twin("only the sums of nothing mended", "half mended", "Where both pieces are empty you mend the sums, but the weighted sums are "

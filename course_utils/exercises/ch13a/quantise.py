@@ -121,10 +121,10 @@ QUANTISE = Exercise(
     draw=_draw, fixed=_fixed, parts={"rows": 2, "groups": 2, "edges": 1, "refusal": 1}, outputs=("codes", "scale"),
     forbidden=("course_utils.models.quantise.quantise",),
     twins=(
-        _twin("one scale for the matrix", "tensor", "All rows share one scale in yours. Each group has its own largest number."),
+        _twin("one scale for the matrix", "tensor", "All of your rows share one scale. Each group has its own largest number."),
         _twin("one scale for each column", "columns", "Your scales are shared along the columns. A group lies in one row."),
         _twin("groups ignored", "rows", "You use one scale for the whole row, whatever group was asked for."),
-        _twin("every so many-th number", "every so many-th", "Your groups take every so many-th number of a row. A group holds "
+        _twin("every so many-th number", "every so many-th", "Each of your groups takes numbers at regular distances. A group holds "
               "neighbours."),
         _twin("negative numbers forgotten", "no abs", "You take the largest number. A negative one may be larger in size."),
         _twin("mean size", "mean", "You take the mean size of a group. Larger numbers then do not fit; the largest one has to."),
@@ -133,23 +133,23 @@ QUANTISE = Exercise(
         _twin("half of the range", "range", "You take half of the distance from smallest to largest. The grid is symmetric around 0, so "
               "the largest size counts."),
         _twin("smallest size", "smallest", "You take the smallest size of a group; the largest one has to fit."),
-        _twin("one level too many", "levels", "With a sign the whole numbers end one lower: with four bits at seven and not at eight."),
+        _twin("one level too many", "levels", "Your largest whole number is one too large. With four bits and a sign it is 7, not 8."),
         _twin("no bit for the sign", "unsigned", "One bit is needed for the sign, which halves the largest whole number."),
         _twin("always eight bits", "eight bits", "Your largest whole number is that of eight bits, whatever was asked for."),
         _twin("bits taken for the largest number", "bits", "The number of bits is not the largest whole number: each bit doubles it."),
         _twin("rounded down", "down", "You round down; the nearest whole number is asked for."),
         _twin("rounded up", "up", "You round up; the nearest whole number is asked for."),
         _twin("decimals cut off", "cut", "You cut decimals off, which rounds towards 0; the nearest whole number is asked for."),
-        _twin("not rounded", "unrounded", "Your codes are no whole numbers: the rounding is missing."),
+        _twin("not rounded", "unrounded", "Your codes are not whole numbers: the rounding is missing."),
         _twin("multiplied back", "restored", "You return the restored numbers. Codes are the whole numbers before that."),
-        _twin("scale upside down", "inverse", "Codes times scale shall give the numbers; yours would have to be divided."),
+        _twin("scale upside down", "inverse", "Codes times scale must give the numbers. Your scale is the inverse of the right one."),
         _twin("codes moved above zero", "shifted", "Your codes begin at 0. Here they have a sign, and 0 stays 0."),
         _twin("zeros divided by zero", "zeros", "In a group of zeros the scale is 0, and 0 divided by 0 is not a number. Such a group has "
               "scale 1."),
         _twin("scale of zeros is zero", "zero scale", "The scale of a group of zeros is 1 by agreement; yours is 0 or close "
               "to it."),
-        _twin("one scale for all groups", "row for all groups", "All groups of a row share one scale in yours, that of the largest number "
-              "of the row. Each group has a largest number of its own."),
+        _twin("one scale for all groups", "row for all groups", "You use the largest number of the row for all of its groups. Each group "
+              "has a largest number of its own."),
         _twin("size of the largest number", "abs of the largest", "You look for the largest number and take its absolute value "
               "afterwards. A negative number of larger size is overlooked."),
         _twin("smallest number subtracted", "from the smallest", "You subtract the smallest number and begin at 0. Here the whole numbers "

@@ -123,7 +123,7 @@ ROWS = Exercise(
     forbidden=("torch.softmax", "torch.nn.functional.softmax", "torch.logsumexp", "torch.nn.functional.scaled_dot_product_attention"),
     twins=(
         _twin("old sums never rescaled", "never rescaled", "When a later block raises the maximum, what was added up before has to shrink. "
-              "Yours keeps its old size."),
+              "You leave it as it is."),
         _twin("values not rescaled", "values not rescaled", "The sum of exponentials shrinks with the maximum, but the sum weighted with "
               "the values does not."),
         _twin("sum not rescaled", "sum not rescaled", "The sum weighted with the values shrinks with the maximum, but the plain sum does "
@@ -135,7 +135,7 @@ ROWS = Exercise(
               "count more."),
         _twin("sum of the blocks", "sum of blocks", "You take attention within each block and add up. The weights of a row then sum to the "
               "number of blocks."),
-        _twin("shorter block left out", "short block dropped", "The last block may be shorter than the others, and its keys count too."),
+        _twin("shorter block left out", "short block dropped", "You leave out the last block when it is shorter. Its keys count too."),
         _twin("first block only", "first block", "Only the keys of the first block reach your output."),
         _twin("last block only", "last block", "Only the keys of the last block reach your output: what was there before is overwritten."),
         _twin("no maximum subtracted", "no maximum", "Without subtracting a maximum the exponential overflows for large scores."),
@@ -157,8 +157,8 @@ ROWS = Exercise(
               "scores are far below it every exponential vanishes."),
         _twin("filled up with zeros", "padded", "You fill the last block up with zeros. Their scores are 0, so they get weight as if they "
               "were keys."),
-        _twin("values of the first block", "first values", "The weights of each block meet the values of the first block. Each key has its "
-              "own value."),
+        _twin("values of the first block", "first values", "You multiply the weights of each block by the values of the first block. Each "
+              "key has its own value."),
         _twin("not scaled", "no scale", "Scores are divided by the root of the width of the queries; yours are not."),
         _twin("scaled by the width", "scaled by d", "You divide the scores by the width. Its root is asked for."),
         _twin("width of the values", "d_v", "You divide by the root of the width of the values. The dot product runs over the width of the "

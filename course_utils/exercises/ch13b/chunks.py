@@ -132,17 +132,17 @@ CHUNKS = Exercise(
         _twin("no triangle", "no triangle", "Within a chunk, your tokens see later tokens. Only the lower triangle may count."),
         _twin("token does not see itself", "strict", "Your triangle leaves the diagonal out. A token sees itself as well."),
         _twin("upper triangle", "upper", "Your tokens see the later part of their chunk. The earlier part is the lower triangle."),
-        _twin("only itself in the chunk", "diagonal", "Within a chunk, each of your tokens sees itself alone. The earlier ones count too."),
+        _twin("only itself in the chunk", "diagonal", "Within a chunk, each of your tokens sees only itself. The earlier ones count too."),
         _twin("query and key exchanged", "exchanged", "The rows of your weights belong to keys. A row has to belong to a query."),
         _twin("softmax inside", "softmax", "You take a softmax inside the chunk. The weights are plain dot products here, as they are in "
               "the state."),
         _twin("features taken again", "features again", "Query and key are features already, and you take their features once more."),
-        _twin("state forgotten", "no state", "Each of your chunks sees itself alone. What earlier chunks left in the state is missing."),
-        _twin("chunk forgotten", "no inside", "Your tokens see the earlier chunks alone. Their own chunk has to be added."),
-        _twin("written before it is read", "written first", "You write the chunk into the state before you read it. So its tokens count "
-              "twice, later ones included."),
+        _twin("state forgotten", "no state", "Each of your chunks sees only itself. It has to read what earlier chunks left in the state."),
+        _twin("chunk forgotten", "no inside", "Your tokens see only the earlier chunks. Their own chunk has to be added."),
+        _twin("written before it is read", "written first", "You write the chunk into the state before you read the state. So its tokens "
+              "count twice, and later tokens count too."),
         _twin("state one chunk late", "late", "Your state is one chunk behind: the chunk just before the present one is missing."),
-        _twin("only the previous chunk", "previous chunk", "Your state holds the previous chunk alone. It has to hold all earlier ones."),
+        _twin("only the previous chunk", "previous chunk", "Your state holds only the previous chunk. It has to hold all earlier ones."),
         _twin("vector of the previous chunk", "count not added", "Your matrix holds all earlier chunks, but your vector only the previous "
               "one."),
         _twin("matrix of the previous chunk", "sum not added", "Your vector holds all earlier chunks, but your matrix only the previous "
@@ -157,27 +157,27 @@ CHUNKS = Exercise(
         _twin("sum of the state alone", "state's sum", "You divide by the weights of earlier chunks. Those inside the chunk belong to the "
               "sum as well."),
         _twin("number of tokens as sum", "tokens counted", "You divide by the number of tokens seen. The sum of their weights is wanted."),
-        _twin("one sum for the chunk", "largest row", "You divide all rows of a chunk by the same sum. Each row has weights of its own."),
+        _twin("one sum for the chunk", "largest row", "Inside a chunk, you take one sum for all rows. Each row has a sum of its own."),
         _twin("not divided", "not divided", "Your output is the weighted sum. It still has to be divided by the sum of the weights."),
-        _twin("divided part by part", "divided apart", "You divide each part by its own weights and add. The weights of a row then sum to "
-              "two."),
+        _twin("divided part by part", "divided apart", "You divide each part by the sum of its own weights and add the two parts. So the "
+              "weights of a row sum to two."),
         _twin("mean of the two parts", "mean of parts", "You take the mean of two averages. The part with more weight has to count more."),
         _twin("only the chunk divided", "chunk divided alone", "You divide the part from the chunk and leave the part from the state as it "
-              "is. Add first, then divide."),
+              "is. Add the two parts first, then divide."),
         _twin("counted before it is read", "counted first", "You count the chunk before you read the count, so its weights are in the sum "
               "twice. Your matrix is read at the right moment."),
         _twin("triangle in the numerator alone", "triangle above", "Your sum of weights holds later tokens of the chunk, which the "
               "numerator leaves out. Both need the triangle."),
-        _twin("past in the sum alone", "past uncounted", "The weights of earlier chunks are in your sum, and their values are missing "
-              "above it. The matrix has to be read as well."),
-        _twin("one number counted", "one number", "You add up all features of all keys to one number. Each feature is counted by itself."),
-        _twin("sums along the wrong axis", "flat sum", "Your sums meet the axis of the values. Each row has one sum for all its values."),
-        _twin("triangle of a fixed size", "fixed triangle", "Your triangle has always as many rows as a full chunk. The last chunk may be "
+        _twin("past in the sum alone", "past uncounted", "The weights of earlier chunks are in your sum of weights, but their values "
+              "are missing from the numerator. Read the matrix as well."),
+        _twin("one number counted", "one number", "You add up all features of all keys into one number. Each feature needs its own sum."),
+        _twin("sums along the wrong axis", "flat sum", "Each of your sums divides a column. It has to divide a row, with all its values."),
+        _twin("triangle of a fixed size", "fixed triangle", "Your triangle always has as many rows as a full chunk. The last chunk may be "
               "shorter, so take the size from the chunk itself."),
-        _twin("chunks stacked", "stacked", "You put the chunks on an axis of their own. They belong one behind the other, as tokens do."),
+        _twin("chunks stacked", "stacked", "You put the chunks on an axis of their own. Join them along the axis of the tokens."),
         _twin("chunks side by side", "side by side", "You put the chunks side by side. They belong below each other, along the tokens."),
-        _twin("shorter chunk left empty", "short chunk empty", "The tokens of a shorter last chunk stay 0 in yours. They are computed like "
+        _twin("shorter chunk left empty", "short chunk empty", "You leave the outputs of a shorter last chunk at 0. They are computed like "
               "the others."),
-        _twin("shorter chunk left out", "short chunk dropped", "The last chunk may be shorter than the others, and its tokens count too."),
+        _twin("shorter chunk left out", "short chunk dropped", "You leave out the last chunk when it is shorter. Its tokens count too."),
     ),
 )

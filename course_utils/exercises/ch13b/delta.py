@@ -108,8 +108,8 @@ BUG = Exercise(
               "strength.", unit=False, erased=False),
         _twin("order and strength left", "The keys are right now. But the new value is erased along with the old one, and what is erased "
               "does not get the strength.", first=False, erased=False),
-        _twin("keys not made unit", "Order and strength are right now. A key of length two would still be written and asked for with twice "
-              "its size.", unit=False),
+        _twin("keys not made unit", "Order and strength are right now. But a key of length 2 still counts twice as much as it should, when "
+              "you write and when you ask.", unit=False),
         _twin("asked after writing", "You ask the matrix after the new value is in it. So part of the new value is erased again.",
               first=False),
         _twin("erased with full strength", "What is erased does not get the strength. With strength one half, half of the old value has to "
@@ -140,7 +140,7 @@ BUG = Exercise(
               how="raw read"),
         _twin("unit for asking alone", "You ask with the key of length one and write with the key as it came. Both need the same key.",
               how="raw write"),
-        _twin("written with full strength", "What is erased gets the strength, and what is written does not. Both need it.",
+        _twin("written with full strength", "You multiply what is erased by the strength, but not what is written. Both need it.",
               how="erased alone"),
         _twin("strength left out", "Your strength has no effect. With strength one half, the answer moves only half of the way.",
               how="no strength"),
@@ -150,7 +150,8 @@ BUG = Exercise(
               how="write squared"),
         _twin("strength twice in both places", "Your strength counts twice. With strength one half, the answer has to move half of the "
               "way, not a quarter.", how="both squared"),
-        _twin("strength 0 taken for none", "A strength of 0 is false for Python, so yours becomes 1. With strength 0 nothing is written.",
+        _twin("strength 0 taken for none", "Python takes a strength of 0 for false, so you use 1 instead. With strength 0 nothing is "
+              "written.",
               how="zero as one"),
         _twin("one length, the longest", "You divide all keys by the longest length. Each key has a length of its own.", how="longest"),
         _twin("sum of the numbers", "You divide by the sum of the numbers, in which signs cancel. The length is the root of the sum of "
@@ -167,11 +168,11 @@ BUG = Exercise(
               how="replaced"),
         _twin("outer product transposed", "Your outer product has one row for each number of the value. The rows belong to the key.",
               how="outer transposed"),
-        _twin("last pair left out", "Your matrix is right but for the last pair, which is missing.", how="last left out"),
+        _twin("last pair left out", "Your matrix is right, except that the last pair is missing.", how="last left out"),
         _twin("first pair alone", "Your matrix holds the first pair alone. See whether the function returns inside the loop.",
               how="first alone"),
         _twin("order of pairs reversed", "You begin with the last pair. The later one has to replace the earlier one.", how="reversed"),
-        _twin("divided by the number of pairs", "You take a mean over the pairs at the end. The matrix is already what is asked for.",
+        _twin("divided by the number of pairs", "You take a mean over the pairs at the end. Return the matrix itself, undivided.",
               how="mean"),
         _twin("matrix transposed", "Your matrix has one row for each number of a value. It has to have one for each number of a key.",
               how="transposed"),

@@ -114,9 +114,9 @@ FEATURES = Exercise(
     parts={"values": 2, "edges": 1, "refusal": 1}, outputs=("features",),
     forbidden=("course_utils.models.features.fourier",),
     twins=(
-        _twin("divided by m", "m", "You divide the features by the number of frequencies. A dot product multiplies two features, so this "
-              "factor would count twice."),
-        _twin("never divided", "none", "Your dot products are sums over the frequencies. A mean is wanted, so features have to shrink."),
+        _twin("divided by m", "m", "You divide the features by the number of frequencies. A dot product multiplies two features, so it is "
+              "divided by this number twice."),
+        _twin("never divided", "none", "Your dot products are sums over the frequencies. They have to be means, so divide the features."),
         _twin("root of all features", "2 m", "You divide by the root of the number of features. Cosine and sine of one frequency together "
               "make one term of the mean, so count the frequencies."),
         _twin("random-phase factor", "half", "Your features are too large by the root of two. That factor belongs to cosines with a random "
@@ -135,14 +135,14 @@ FEATURES = Exercise(
         _twin("sines below the cosines", "below", "You put the sines below the cosines, as if they were further points. They are further "
               "features of the same points."),
         _twin("whole turns", "two pi", "You multiply the angle by two pi. Here the dot product itself is the angle, in radians."),
-        _twin("angles in degrees", "degrees", "You take the dot product for an angle in degrees. It is an angle in radians already."),
+        _twin("angles in degrees", "degrees", "You treat the dot product as an angle in degrees. It is already an angle in radians."),
         _twin("divided like scores", "scaled", "You divide the dot products by the root of the width, as attention does with its scores. "
               "Here the dot product itself is the angle."),
         _twin("root inside the angle", "root inside", "You divide the angles by the root of the number of frequencies. The root belongs to "
               "the cosines and sines, and the angle stays as it is."),
-        _twin("sines alone divided", "sines divided", "You divide the sines by the root, and the cosines not. Both halves need it: look "
+        _twin("sines alone divided", "sines divided", "You divide the sines by the root, but not the cosines. Both halves need it: look "
               "where the brackets close."),
-        _twin("cosines alone divided", "cosines divided", "You divide the cosines by the root, and the sines not. Both halves need it."),
+        _twin("cosines alone divided", "cosines divided", "You divide the cosines by the root, but not the sines. Both halves need it."),
         _twin("frequencies not transposed", "not transposed", "A product of matrices joins the columns of the first with the rows of the "
               "second. Points and frequencies both have their coordinates in the columns."),
         _twin("a row for each frequency", "exchanged", "Your rows belong to the frequencies. There has to be one row for each point."),

@@ -140,15 +140,15 @@ PATCHES = Exercise(
         _twin("bottom row first", "bottom first", "Your rows of squares begin at the bottom. Reading order begins at the top."),
         _twin("right square first", "right first", "Your squares run from right to left. Reading order begins on the left."),
         _twin("mirrored image", "mirrored", "Your images are mirrored: squares and pixels run from right to left."),
-        _twin("every other row backwards", "snake", "Every other row of squares runs backwards in yours. Each row begins on the left."),
+        _twin("every other row backwards", "snake", "You list every other row of squares backwards. Each row begins on the left."),
         _twin("grid kept", "grid kept", "Your squares still stand in a grid. A sequence has one axis for all squares."),
         _twin("squares not flattened", "squares kept", "The pixels of a square still have two axes. A token is one row of numbers."),
         _twin("batch flattened", "batch flattened", "All images have become one sequence. Each image needs its own."),
         _twin("tokens in the last axis", "tokens last", "Your last two axes are exchanged: tokens come first, and then their pixels."),
         _twin("batch behind the squares", "batch behind", "Your first axis counts squares and your second one images. The batch stays in "
               "front."),
-        _twin("exchanged axes reshaped", "last reshaped", "Your numbers stand pixel by pixel, with all squares for each, and a reshape "
-              "cannot mend this. Exchange the axes, so that the squares come first."),
+        _twin("exchanged axes reshaped", "last reshaped", "Your numbers are in the wrong order: for each pixel, all squares follow. A "
+              "reshape cannot mend this. Exchange the axes, so that the squares come first."),
         _twin("size taken for a number", "divided by size", "You cut each edge into as many pieces as the size says. The size is the edge "
               "of one square, in pixels."),
         _twin("mean of a square", "mean", "You return one mean for each square. All of its pixels are wanted."),

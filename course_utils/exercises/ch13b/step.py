@@ -123,7 +123,7 @@ STEP = Exercise(
     reference=_step, draw=_draw, fixed=_fixed, parts={"values": 3, "first token": 1, "edges": 1},
     outputs=("output", "written", "counted"), forbidden=("course_utils.models.linear_attention.step",),
     twins=(
-        _twin("reads before it writes", "early", "You read from the state of before, so the token does not see itself. Write first, then "
+        _twin("reads before it writes", "early", "You read from the old state, so the token does not see itself. Write first, then "
               "read."),
         _twin("own value not read", "early above", "You count the new token, but read from the matrix of before. Both have to hold it."),
         _twin("own weight not counted", "early below", "You read the new token, but divide by the count of before. Both have to hold it."),
@@ -144,8 +144,8 @@ STEP = Exercise(
               "line."),
         _twin("outer product transposed", "transposed", "Your outer product has values as rows. The matrix has one row for each number of "
               "the key."),
-        _twin("value written everywhere", "value plain", "You add the value to all rows alike. How much of it goes to a row is what the "
-              "feature of the key says."),
+        _twin("value written everywhere", "value plain", "You add the same value to every row. The feature of the key says how much of it "
+              "goes to each row."),
         _twin("matrix overwritten", "overwritten", "Your matrix holds the new token alone. What was written before has to stay in it."),
         _twin("count overwritten", "count overwritten", "Your count holds the new token alone. What was counted before has to stay in "
               "it."),
@@ -169,7 +169,7 @@ STEP = Exercise(
         _twin("read from the wrong side", "wrong axis", "The query's features belong to the rows of the matrix, so the query has to "
               "stand on its left."),
         _twin("key asks", "key asks", "You read with the feature of the key. The key is for writing, and the query is for reading."),
-        _twin("old state returned", "old state returned", "The output is right, but you return the state of before. The next token needs "
+        _twin("old state returned", "old state returned", "The output is right, but you return the old state. The next token needs "
               "the new one."),
     ),
 )
