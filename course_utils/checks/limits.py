@@ -62,7 +62,7 @@ def run_with_limit(function: Callable[[], Any], seconds: float, since: Callable[
     if not done.is_set():
         if not _stop(thread, done):
             raise Abandoned(f"still running {seconds + GRACE:.0f} s later")
-        raise box.get("error", TimeIsUp())  # with its traceback: it tells in which line the time went
+        raise box.pop("error", TimeIsUp())  # with its traceback: it tells in which line the time went
     if "error" in box:
-        raise box["error"]
+        raise box.pop("error")  # kept in the box it would keep itself, and all that the stopped code had made
     return box["value"]

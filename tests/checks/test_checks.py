@@ -1,10 +1,12 @@
 """The engine against what learners really do. Each mishap gets its own sentence; nothing is ever raised at them."""
 
+import gc
 import json
 import os
 import subprocess
 import sys
 import time
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,6 +112,29 @@ def test_endless_loop_stops(monkeypatch, swallow):
 def test_code_that_cannot_be_interrupted_is_abandoned():
     with pytest.raises(limits.Abandoned):
         limits.run_with_limit(lambda: time.sleep(4), 0.2)
+
+
+def test_of_stopped_code_nothing_is_kept():
+    """An endless loop may have filled gigabytes; they must not wait for the garbage collector."""
+    made = []
+
+    class Large:
+        pass
+
+    def endless():
+        large = Large()
+        made.append(weakref.ref(large))
+        while True:
+            pass
+
+    gc.disable()
+    try:
+        limits.run_with_limit(endless, 0.2)
+    except limits.TimeIsUp:
+        pass
+    finally:
+        gc.enable()
+    assert made[0]() is None
 
 
 def test_redefined_names():
