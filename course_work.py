@@ -322,13 +322,18 @@ def _blank(new: Notebook, pristine: Notebook | None) -> Notebook:
     return pristine if answered(new) and pristine else new
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 answer``, ``2 answers``."""
+    return f"{number} {noun}" + "s" * (number != 1)
+
+
 def _news(stem: str, what: dict[str, list[str]]) -> str:
     """One line on what an update has done."""
-    parts = [f"{len(what['answers'])} answers put back" if len(what["answers"]) != 1 else "1 answer put back"] if what["answers"] else []
+    parts = [f"{counted(len(what['answers']), 'answer')} put back"] if what["answers"] else []
     if what["changed tasks"]:
         parts.append(f"the task has changed in {', '.join(what['changed tasks'])}: see the note there")
     if what["own cells"]:
-        parts.append(f"{len(what['own cells'])} cells of your own kept")
+        parts.append(f"{counted(len(what['own cells']), 'cell')} of your own kept")
     if what["kept beside"]:
         parts.append(f"{len(what['kept beside'])} of your changes kept beside the new text")
     return f"{stem}: the chapter has changed, and your copy with it" + (f" ({'; '.join(parts)})" if parts else "") + "."

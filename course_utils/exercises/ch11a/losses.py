@@ -100,7 +100,7 @@ BUG = Exercise(
              "The right tokens are compared now. But probabilities of one position have to sum to 1 over the vocabulary, and the mean "
              "still counts pads."),
         Twin("only the mean mended", partial(_loss, axis=1, shift="none"),
-             "The divisor is right now. Which axis does the softmax run over, and which token does row t know already?"),
+             "The divisor is right now. Over which axis does the softmax run? And which token has row t already read?"),
         Twin("each token predicts itself", partial(_loss, shift="none"),
              "Row t has read token t. It should be compared with the token after it."),
         Twin("softmax over the positions", partial(_loss, axis=1),
@@ -122,9 +122,9 @@ BUG = Exercise(
         Twin("shifted twice", partial(_loss, shift="twice"),
              "Row t names the token two places on. If a model shifts inside, its data must not be shifted once more."),
         Twin("targets rolled round", partial(_loss, shift="rolled", pads="one more"),
-             "The last row has no token after it; rolling hands it the first one of the sentence."),
+             "No token follows the last row. Rolling gives this row the first token of the sentence as its target."),
         Twin("last row only", partial(_loss, rows="last"),
-             "Only the last real row is used. When a model writes that is the one that counts; when it learns, every row has a target."),
+             "You use only the last real row. That is enough when a model writes. When it learns, every row has a target."),
         Twin("last column only", partial(_loss, rows="last column"),
              "You use the last column of the batch, which in short rows is padding. And every row has a target, not just the last."),
         Twin("first row only", partial(_loss, rows="first"), "Only the first prediction of each sentence is counted. All rows have a "
@@ -138,7 +138,7 @@ BUG = Exercise(
         Twin("mean of the sentences' means", partial(_loss, pads="sentences"),
              "Each sentence counts alike in yours, long or short. Here each predicted token counts alike."),
         Twin("mean of the rows, nothing by nothing", partial(_loss, pads="rows"),
-             "A row of one token has no prediction, and you divide by their number. Each predicted token counts alike: take one mean."),
+             "You divide by each row's number of predictions, which is 0 for a row of one token. Take one mean over all predicted tokens."),
         Twin("mean of the rows, empty ones too", partial(_loss, pads="all rows"),
              "Each row counts alike in yours, even one without a prediction. Here each predicted token counts alike."),
         Twin("sum instead of mean", partial(_loss, pads="sum"), "The losses are added up. A mean does not grow with the size of the "

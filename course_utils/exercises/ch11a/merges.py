@@ -160,7 +160,7 @@ LEARN = Exercise(
         Twin("ties go by the joined symbol", partial(_learn, how="joined tie"),
              "With equal counts the two parts are compared one after the other, not the string they make together."),
         Twin("a pair counted once a word", partial(_learn, how="once a word"),
-             "A pair that stands twice in a word counts twice for it, and so once more for every time the word occurs."),
+             "A pair that occurs twice in a word counts twice, each time that the word occurs in the text."),
         Twin("WordPiece's score", partial(_learn, how="wordpiece"),
              "You divide by the counts of the two parts, as chapter 09 does. Here the plain count of the pair decides."),
         Twin("the rarest pair", partial(_learn, how="rarest"), "Each round joins the pair that occurs most often, not least often."),
@@ -188,7 +188,7 @@ LEARN = Exercise(
         Twin("one merge too many", partial(_learn, how="one more"), "You learn one merge more than was asked for: check your loop's end."),
         Twin("one merge too few", partial(_learn, how="one less"), "You learn one merge less than was asked for: check your loop's end."),
         Twin("no space between the two", partial(_learn, how="glued"),
-             "The result lists both parts of each pair with a space between; from the joined symbol alone nobody can tell what was "
+             "Write both parts of each pair with a space between them. The joined symbol alone does not show which two parts were "
              "joined."),
         Twin("latest merge first", partial(_learn, how="reversed"),
              "The merges are listed in the order in which they were learned: the position is the rank."),

@@ -143,7 +143,7 @@ PARTS = Exercise(
         Twin("blocks side by side", partial(_logits, how="side by side"),
              "All your blocks read the embeddings. Each should read what the block before it wrote."),
         Twin("residual added again", partial(_logits, how="added again"),
-             "You add a block's input to its output. A block has done that inside, so the stream now counts twice."),
+             "You add a block's input to its output. The block has already done that itself, so you count the stream twice."),
         Twin("norm after every block", partial(_logits, how="norm after each"), "There is one norm, and it stands at the very end."),
         Twin("positions added before every block", partial(_logits, how="positions again"),
              "Positions are added once, at the bottom. The residual stream carries them upwards."),
@@ -152,7 +152,7 @@ PARTS = Exercise(
         Twin("no norm at the end", partial(_logits, how="no norm"), "The stream goes straight into the output matrix. A norm stands "
              "before it."),
         Twin("weight and bias of the norm unused", partial(_logits, how="bare norm"),
-             "Your norm makes mean 0 and variance 1 and stops there. Its learned weight and bias follow."),
+             "Your norm only gives mean 0 and variance 1. Its learned weight and bias have to follow."),
         Twin("bias of the norm unused", partial(_logits, how="no bias"), "The norm's learned weight is applied in yours, its bias is not."),
         Twin("weight of the norm unused", partial(_logits, how="bare bias"), "The norm's learned bias is added in yours, its weight is "
              "not used."),
@@ -169,7 +169,7 @@ PARTS = Exercise(
         Twin("output matrix forgotten", partial(_logits, how="hidden"),
              "You return vectors as wide as the model. Their products with all token vectors are the logits."),
         Twin("output matrix does not train", partial(_logits, how="cut"),
-             "The same table stands at the bottom and at the top, and learns from both ends. You cut the upper one off."),
+             "The same table is used for input and output and learns from both. You cut off its gradient at the output."),
         Twin("probabilities returned", partial(_logits, how="probabilities"), "Logits are asked for; the loss does the softmax itself."),
         Twin("logarithms returned", partial(_logits, how="logarithms"), "Logits are asked for; the loss takes the log-softmax itself."),
         Twin("logits divided by a root", partial(_logits, how="over root"),

@@ -45,7 +45,7 @@ PREDICT = Exercise(
     twins=(
         Twin("characters counted", _with((0, 10)), "Letters with accents are not single bytes in UTF-8."),
         Twin("one byte missing", _with((0, 11)),
-             "There are two letters with accents, each takes two bytes; and the space takes one as well."),
+             "Each of the two letters with accents takes two bytes, and the space takes one byte as well."),
         Twin("the space left out", _with((0, 9)), "The space between the words is a byte as well, and a letter with an accent is two."),
         Twin("words counted", _with((0, 2)), "Words are what merges may grow into. Without any merge the bytes stay alone."),
         Twin("one target a window taken away", _with((1, 1008)),
@@ -69,7 +69,7 @@ PREDICT = Exercise(
         Twin("the blocks' part", _with((5, 6.9)), "That is the part of the blocks. The table of tokens has the rest, but for a little."),
         Twin("output matrix counted extra", _with((5, 4.7)), "The output matrix is the token embedding; it is there only once."),
         Twin("the table of positions", _with((5, 0.1)), "That is the table of positions. The one of the tokens has 50,257 rows."),
-        Twin("percent", _with((4, 66.7), (5, 31)), "Your two numbers are right as percentages. Of ten parameters was asked."),
-        Twin("shares", _with((4, 0.667), (5, 0.31)), "Your two numbers are right as shares of one. Of ten parameters was asked."),
+        Twin("percent", _with((4, 66.7), (5, 31)), "Your two numbers are right as percentages. Give them out of ten."),
+        Twin("shares", _with((4, 0.667), (5, 0.31)), "Your two numbers are right as shares of one. Give them out of ten."),
     ),
 )

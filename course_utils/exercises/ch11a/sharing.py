@@ -87,7 +87,7 @@ SHARING = Exercise(
         Twin("begins again with one half", partial(_share, how="always one half"),
              "Every round asks as if the share were still one half: p / (p + q). Ask with the share that the round before has found."),
         Twin("the other one's share", partial(_share, how="the other's"),
-             "That is the probability that the other one was asked. The share belongs to p, the model."),
+             "You compute the probability that q was asked. The share is that of the model with probabilities p."),
         Twin("a ratio of sums", partial(_share, how="ratio of sums"),
              "You add up first and divide then. Each token has its own probability that the model was asked; average those."),
         Twin("all or nothing", partial(_share, how="hard"),

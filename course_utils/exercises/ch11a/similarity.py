@@ -115,7 +115,7 @@ SIMILARITY = Exercise(
         Twin("texts read alone and multiplied", partial(_similar, how="bare texts"),
              "You read each text alone and multiply. Read both in one row with the special tokens, in either order, and add up."),
         Twin("one order only", partial(_similar, how="one order"),
-             "The reader sees the second text in the light of the first. Similarity has no first: read the pair the other way round too."),
+             "You read the pair in one order only. Similarity does not depend on the order: read the pair the other way round too."),
         Twin("only the other order", partial(_similar, how="other order"), "Only the second text followed by the first is read; both "
              "orders are asked for."),
         Twin("the same order twice", partial(_similar, how="same twice"), "You add the vector of one order to itself. Exchange the texts."),
@@ -140,8 +140,8 @@ SIMILARITY = Exercise(
         Twin("delimiter missing", partial(_similar, how="no delimiter"),
              "Without a delimiter nobody can tell where the first text ends and the second begins."),
         Twin("vector of the last word", partial(_similar, how="no extract"),
-             "You use the vector of the last word, whether extract is missing or you look one place too early. The token behind the text "
-             "has the job of summing up."),
+             "You use the vector of the last word. Either extract is missing, or you look one place too early. The vector of the extract "
+             "token is needed."),
         Twin("delimiter and extract exchanged", partial(_similar, how="exchanged"),
              "The delimiter stands between the texts, and extract at the very end."),
         Twin("a delimiter behind the second text", partial(_similar, how="delimiter behind"),

@@ -152,7 +152,7 @@ WINDOWS = Exercise(
         Twin("inputs filled up with the ignored number", partial(cut, how="minus in inputs"),
              "The inputs are looked up in a table, which has no row for a negative number. Fill them up with 0."),
         Twin("filled up in front", partial(cut, how="padded in front"),
-             "A short window begins like every other one; what is missing is missing at its end."),
+             "You fill up a short window at its front. Fill it up at its end instead."),
         Twin("last token stays an input", partial(cut, how="late input"),
              "The very last token has no target, so it is not an input either: that place is filled with 0."),
         Twin("repeated targets ignored", partial(cut, how="mask the known"),

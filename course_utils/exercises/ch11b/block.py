@@ -146,7 +146,7 @@ BLOCK = Exercise(
              "You subtract the mean. RMSNorm only divides by the root of the mean square."),
         Twin("variance for mean square", partial(_block, norm="variance"),
              "A variance is taken about the mean. RMSNorm does not subtract the mean: it divides by the root of the mean square."),
-        Twin("norms left out", partial(_block, norm="none"), "Each branch reads a normed copy of the stream; yours reads it bare."),
+        Twin("norms left out", partial(_block, norm="none"), "Your branches read the stream itself. Each should read a normed copy of it."),
         Twin("length instead of root mean square", partial(_block, norm="length"),
              "You divide by the length of the vector, the root of a sum. RMSNorm divides by the root of a mean."),
         Twin("weight of the norm forgotten", partial(_block, norm="no weight"), "Each norm has a weight for every feature."),
@@ -162,8 +162,8 @@ BLOCK = Exercise(
         Twin("keys alone repeated in turns", partial(_block, heads="keys in turns"),
              "You repeat keys and values in two different orders, so that a query head gets the values of another key head."),
         Twin("not rotated", partial(_block, turn="none"),
-             "Your scores do not depend on where the tokens stand. Queries and keys have to be rotated, and along the tokens: rope counts "
-             "them on the last axis but one, so first move the heads before the tokens."),
+             "Your scores do not depend on where the tokens are. Rotate queries and keys. Rope expects the tokens on the last axis but "
+             "one, so first move the heads before the tokens."),
         Twin("queries not rotated", partial(_block, turn="keys only"),
              "Only the keys are turned, so scores depend on the key's place and not on the distance. Turn the queries as well."),
         Twin("keys for values", partial(_block, way="keys for values"), "The values have a matrix of their own, w_v."),
@@ -196,7 +196,7 @@ BLOCK = Exercise(
         Twin("sigmoid gate", partial(_block, network="sigmoid"), "SiLU is the value times its sigmoid; you use the sigmoid alone."),
         Twin("ReLU gate", partial(_block, network="relu"), "The gate goes through SiLU, its value times its sigmoid."),
         Twin("SiLU of the product", partial(_block, network="product"),
-             "You multiply first and apply SiLU then. SiLU belongs to the gate alone; the other matrix stays linear."),
+             "You multiply first and then apply SiLU. SiLU belongs to the gate alone; the other matrix stays linear."),
         Twin("gate left out", partial(_block, network="no gate"), "The gate's matrix is not used in yours."),
         Twin("gate added", partial(_block, network="added"), "A gate multiplies the other branch. Yours is added to it."),
         Twin("gate without SiLU", partial(_block, network="linear"), "The gate is linear in yours. It goes through SiLU."),

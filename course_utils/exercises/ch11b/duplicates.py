@@ -174,10 +174,10 @@ DUPLICATES = Exercise(
     forbidden=("course_utils.text.duplicates.shingles", "course_utils.text.duplicates.similar_pairs"),
     twins=(
         Twin("texts in small letters", partial(_distinct, how="small letters"),
-             "The choice is right, but the texts come back in small letters. Those serve the comparison; return each text as it came."),
+             "The choice is right, but the texts come back in lower case. Use that for comparing only; return each text as it came."),
         Twin("removed from the list walked through", _removed_on_the_way,
-             "You take texts out of the list that you are walking through. The next one slips into the gap and is passed over: build a new "
-             "list."),
+             "You remove texts from the list that your loop goes through. The loop then skips the text after each removed one. Build a "
+             "new list."),
         Twin("the threshold itself is kept", partial(_distinct, how="strictly more"),
              "A similarity equal to the threshold is enough to drop a text; yours asks for more."),
         Twin("cut at single blanks", partial(_distinct, how="single blanks"),
@@ -191,7 +191,7 @@ DUPLICATES = Exercise(
         Twin("divided by the smaller set", partial(_distinct, how="smaller"),
              "By that measure a text that contains another is its duplicate, however much more it says. Divide by the union."),
         Twin("divided by the new text's shingles", partial(_distinct, how="of the new"),
-             "Your measure says how much of the new text is old, and is another one the other way round. Divide by the union."),
+             "Your measure says how much of the new text is old. It changes when the two texts are exchanged. Divide by the union."),
         Twin("divided by the old text's shingles", partial(_distinct, how="of the old"),
              "Your measure says how much of the old text comes back. Divide by the union of both."),
         Twin("divided by the larger set", partial(_distinct, how="larger"),
@@ -208,11 +208,13 @@ DUPLICATES = Exercise(
         Twin("last shingle missing", partial(_distinct, how="one missing"),
              "The last n words of a text are a shingle too: look at where your loop ends."),
         Twin("last shingle of long texts missing", partial(_distinct, how="long ones cut"),
-             "Texts shorter than n are right. In the others your loop ends before the last n words: how many rows has one of n + 1 words?"),
+             "Texts shorter than n are right. In the others your loop ends before the last n words. How "
+             "many shingles does a text of n + 1 words have?"),
         Twin("ends shorter than n", partial(_distinct, how="with the tails"),
-             "You also start shingles near the end, where fewer than n words are left. Only a text that is shorter as a whole has one."),
+             "You also start shingles near the end, where fewer than n words are left. Only a text with fewer "
+             "than n words in all has such a shingle."),
         Twin("short texts without a shingle", partial(_distinct, how="short ones kept"),
-             "A text with fewer than n words has one shingle, all its words. Otherwise it equals nothing, not even its copy."),
+             "A text with fewer than n words has one shingle, all its words. Without it, even a copy of the text would not be found."),
         Twin("capital letters matter", partial(_distinct, how="case"), "Words are compared in lower case; yours tells The from the."),
         Twin("commas taken away", partial(_distinct, how="signs gone"),
              "You take commas and stops away. Here a word is what `split` gives, with the signs that stick to it."),
@@ -222,7 +224,7 @@ DUPLICATES = Exercise(
         Twin("exact copies only", partial(_distinct, how="exact"),
              "Texts that differ in one letter are not dropped by yours. Compare sets of shingles."),
         Twin("compared with dropped texts too", partial(_distinct, how="all"),
-             "You compare with every earlier text. A chain of small changes is then dropped, though its end resembles nothing kept."),
+             "You compare with dropped texts too. Then a text can be dropped that is like none of the kept ones."),
         Twin("compared with the last kept only", partial(_distinct, how="neighbour"),
              "You compare with the text kept last. The copy may stand anywhere before."),
         Twin("compared with the first only", partial(_distinct, how="first"),

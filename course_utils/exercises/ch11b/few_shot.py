@@ -123,7 +123,7 @@ FEW_SHOT = Exercise(
         Twin("each token predicts itself", partial(_few, ends="not shifted"),
              "The target of a place is the token after it. Yours is the token that the model has just read."),
         Twin("last token stays an input", partial(_few, ends="rolled"),
-             "The very last token has nothing behind it to name, so it is no input. Rolling hands it the first token of the row."),
+             "No token follows the very last one, so it cannot be an input. Rolling only moves the first target of the row to its place."),
         Twin("neither shifted nor shortened", partial(_few, ends="same place"),
              "Inputs and targets are the same row in yours. One of them has to be moved by one place, and then both lose a token."),
         Twin("mask one place late", partial(_few, ends="mask late"),

@@ -151,7 +151,7 @@ PREFERRING = Exercise(
         Twin("no logarithm of the sigmoid", partial(_dpo, loss="no log"),
              "The sigmoid is the probability that the chosen text wins. The loss is its negative logarithm."),
         Twin("margin itself as loss", partial(_dpo, loss="linear"),
-             "Without the sigmoid there is no end to it: every pair, however clear, goes on pulling with the same force."),
+             "Without the sigmoid the loss can fall for ever: every pair, however clear, goes on pulling with the same force."),
         Twin("hinge instead of logarithm", partial(_dpo, loss="hinge"),
              "A hinge is another loss, and stops at a margin. Here the sigmoid turns the margin into a probability."),
         Twin("squared distance to a target", partial(_dpo, loss="ipo"),

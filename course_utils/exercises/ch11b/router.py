@@ -151,7 +151,7 @@ ROUTER = Exercise(
         Twin("softmax over the tokens, weights as they are", partial(_route, axis=0, normal="none"),
              "Tokens compete for an expert in yours, and a token's weights do not sum to 1."),
         Twin("weights not normalised", partial(_route, normal="none"),
-             "Of the probability only what fell on the chosen experts is left. Share it out so that each token's weights sum to 1."),
+             "You keep the probabilities of the chosen experts as they are. Divide them so that each token's weights sum to 1."),
         Twin("balance without a gradient", partial(_route, balance="share twice"),
              "Counting is a step function: its gradient is zero. One of the two factors has to be the mean probability."),
         Twin("mean probability cut off", partial(_route, balance="detached"),
@@ -172,11 +172,11 @@ ROUTER = Exercise(
              "Each expert gets a probability of its own in yours. Here they share one."),
         Twin("one expert too many", partial(_route, pick="one more"), "Each token uses exactly as many experts as are said to be active."),
         Twin("ties take more experts", partial(_route, pick="ties too"),
-             "You choose everything that is at least as probable as the last of the best. Where experts are equally probable these are too "
-             "many: a fresh router finds them all alike."),
+             "You choose everything that is at least as probable as the last of the best. If experts are equal, this can be too "
+             "many: a router with zero weights makes all of them equal."),
         Twin("the last of the best left out", partial(_route, pick="strictly"),
-             "You choose what is more probable than the last of the best, so that this one is missing, and with one expert nobody is left: "
-             "0/0 is not a number."),
+             "You choose only experts that are more probable than the last of the best. That one is then missing. With one active "
+             "expert none is left, and 0/0 gives nan."),
         Twin("logits shared out", partial(_route, normal="logits"),
              "Your weights are shares of the logits, which may be negative. Take the probabilities."),
         Twin("the worst experts chosen", partial(_route, pick="smallest"), "You choose the least probable experts of each token."),

@@ -125,7 +125,7 @@ STEP = Exercise(
         Twin("beta missing before the sigmoid", partial(_step, how="no beta outside"),
              "The derivative of the margin by a score contains beta too, so beta appears twice: inside and before the sigmoid."),
         Twin("settled pairs pull hardest", partial(_step, how="wrong sign inside"),
-             "In yours a pair pulls the harder the clearer it is won. The force is the sigmoid of minus the margin."),
+             "Your force grows when a pair is won more clearly. The force is the sigmoid of minus the margin."),
         Twin("every pair with the same force", partial(_step, how="constant"),
              "All pairs pull with the force of the first step. It falls as the margin grows."),
         Twin("the margin as force", partial(_step, how="margin"),

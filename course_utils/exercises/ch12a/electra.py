@@ -101,13 +101,13 @@ BUG = Exercise(
         shape="()")],
     twins=(
         Twin("a tiny number in the logarithm", partial(_loss, how="tiny number"),
-             "What you add inside the logarithm puts a limit to the loss, some twenty nats, however wrong the answer. Computed from the "
-             "logits themselves it has no limit."),
+             "You add a number inside the logarithm. So the loss cannot exceed some twenty nats, however wrong the answer is. Computed "
+             "from the logits themselves, it has no such limit."),
         Twin("still the handed-out bugs", partial(_loss, label="chosen", where="chosen", squash=True),
              "Write down one sentence with one chosen token that came back unchanged. What should its label be, and which tokens count?",
              untouched=True),
         Twin("wrong labels and wrong places", partial(_loss, label="chosen", where="chosen"),
-             "Logits are used rightly now. The label is not whether a token was chosen, and not only chosen tokens are asked."),
+             "You use the logits rightly now. But the label is not whether a token was chosen, and not only chosen tokens count."),
         Twin("wrong labels and sigmoid twice", partial(_loss, label="chosen", squash=True),
              "The places are right now. Two faults are left: one in the labels, one in what the loss function is given."),
         Twin("wrong places and sigmoid twice", partial(_loss, where="chosen", squash=True),
@@ -125,7 +125,7 @@ BUG = Exercise(
              "A small number inside the logarithm hides how wrong a sure answer is. A loss that is given the logits needs no such help."),
         Twin("padding counts", partial(_loss, where="all"), "Padding is asked about as well. Only real tokens count."),
         Twin("labels the other way round", partial(_loss, label="original"),
-             "Your label 1 says original. Here the logit is that a token was replaced."),
+             "Your label 1 means “original”. Here a high logit says that the token was replaced, so 1 has to mean that too."),
         Twin("lucky guesses are the replaced ones", partial(_loss, label="lucky"),
              "You mark the chosen tokens that came back the same. Which of the chosen are no originals?"),
         Twin("loss on replaced tokens alone", partial(_loss, where="replaced"),

@@ -173,8 +173,8 @@ MODERN = Exercise(
         Twin("side by side", partial(_block, how="side by side"),
              "Your gated network reads the block's input. It should read what attention has added to, one branch after the other."),
         Twin("not turned", partial(_block, how="not turned"),
-             "Your scores know no places: the block sees a set. Either queries and keys are not turned, or they are turned with the heads "
-             "on the axis where rope expects the tokens, the last but one."),
+             "Your scores do not depend on positions. Either you do not turn queries and keys, or you turn them while the heads are on "
+             "the last but one axis. There rope expects the tokens."),
         Twin("keys before queries", partial(_block, how="keys first"),
              "Your queries and keys are exchanged: the first third of the rows makes the queries."),
         Twin("values before keys", partial(_block, how="values second"),
@@ -186,9 +186,9 @@ MODERN = Exercise(
              "If queries alone are turned, a score depends on one place. Turn the keys as well, and it depends on the distance."),
         Twin("values turned", partial(_block, how="values turned"), "You turn the values, too. Only scores should know of places."),
         Twin("turned before the heads", partial(_block, how="turned before the heads"),
-             "You turn before the heads are cut apart. Then each head gets other angles; each should have all of them."),
+             "You turn before the heads are cut apart. Then each head gets only some of the angles. Each head should have all of them."),
         Twin("neighbours paired", partial(_block, how="neighbours paired"),
-             "Your pairs are columns next to each other. Asked for are column i and column i + half of the head's width."),
+             "You pair columns that are next to each other. Pair column i with column i + half of the head's width."),
         Twin("base ignored", partial(_block, how="base ignored"), "Your angles do not move with the base. It is an argument."),
         Twin("window too narrow", partial(_block, how="window too narrow"), "A key exactly reach places away may be seen as well."),
         Twin("reach halved", partial(_block, how="reach halved"), "The reach holds for each side; you take it for both together."),

@@ -190,7 +190,7 @@ SPANS = Exercise(
         Twin("last sentinel missing", partial(_cut, how="no last sentinel"),
              "Nothing says where the last span ends. One more sentinel closes the target."),
         Twin("first sentinel closes the target", partial(_cut, how="first sentinel again"),
-             "The target ends with a sentinel that has not been used yet."),
+             "You close the target with the first sentinel again. It has to end with a sentinel that has not been used yet."),
         Twin("last sentinel of the list closes the target", partial(_cut, how="last of the list"),
              "The list may be longer than needed. The sentinel that comes next, after the last one used, closes the target."),
         Twin("last span's sentinel closes the target", partial(_cut, how="last one repeated"),
