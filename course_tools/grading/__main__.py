@@ -55,8 +55,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"Nobody knows when {timeless} of the notebooks were handed in, so they get no late penalty. Canvas and Moodle do not give "
               "this time in their zip files; let Canvas or Moodle deduct the penalty.")
     words = ["student" + "s" * (len(students) != 1), "notebook" + "s" * (counts["graded"] != 1)]
-    print(f"{len(students)} {words[0]}: {counts['graded']} {words[1]} graded, {counts['kept']} unchanged, {counts['unreadable']} unreadable. "
-          f"See {options.out}/report.html")
+    print(f"{len(students)} {words[0]}: {counts['graded']} {words[1]} graded, {counts['kept']} unchanged, "
+          f"{counts['unreadable']} unreadable. See {options.out}/report.html")
     return 1 if counts["unreadable"] else 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .widgets import starts
+from .widgets import display_live, starts
 
 
 def reply(answer: Callable[..., str], text: str, **settings: Any) -> str:
@@ -23,7 +23,6 @@ def type_and_see(answer: Callable[..., str], text: str, label: str = "text", **c
     while one types and keeps what was typed. Choices are lists, or ``(start, list)`` as in ``explore``.
     """
     import ipywidgets
-    from IPython.display import display
 
     choices = starts(choices)
     first = {name: start for name, (start, _) in choices.items()}
@@ -42,4 +41,4 @@ def type_and_see(answer: Callable[..., str], text: str, label: str = "text", **c
     for widget in (field, *sliders.values()):
         widget.observe(update, "value")
     update()
-    display(ipywidgets.VBox([field, *sliders.values(), shown]))
+    display_live(ipywidgets.VBox([field, *sliders.values(), shown]))

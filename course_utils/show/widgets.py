@@ -22,14 +22,19 @@ def explore(draw: Callable[..., None], **choices: Sequence[Any]) -> None:
     standing in a tuple ``(start, values)``. Readers of a rendered page see the static figure; it goes where the live one stands below it.
     """
     import ipywidgets
-    from IPython.display import display
 
     choices = starts(choices)
     sliders = {name: ipywidgets.SelectionSlider(
         options=values, value=first, description=name.replace("_", " "), continuous_update=False,
         style={"description_width": "initial"}, layout={"width": "26em"}) for name, (first, values) in choices.items()}
     draw(**{name: first for name, (first, _) in choices.items()})
-    live = ipywidgets.HTML(HIDE)  # drawn only where widgets live
+    live = ipywidgets.VBox([ipywidgets.HTML(HIDE), ipywidgets.interactive(draw, **sliders)])
     live.add_class("course-live")
-    display(live)
-    ipywidgets.interact(draw, **sliders)
+    display_live(live)
+
+
+def display_live(widget: Any) -> None:
+    """Show a widget. In a saved notebook that is opened again, it has no kernel: a sentence is there instead."""
+    from IPython.display import display
+
+    display(widget._repr_mimebundle_() | {"text/plain": "[to move this, run the cell again]"}, raw=True)

@@ -190,7 +190,7 @@ def test_only_what_changed_is_graded_again(tmp_path, capsys):
     put(tmp_path / "class", "ada", with_answer(RIGHT))
     capsys.readouterr()
     rows = grade(tmp_path / "class", tmp_path / "out", "--resume")
-    assert "1 notebooks graded, 1 unchanged" in capsys.readouterr().out
+    assert "1 notebook graded, 1 unchanged" in capsys.readouterr().out
     assert rows["ada"]["01.1"] == rows["bob"]["01.1"] == "4"
     assert main([str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet"]) == 2
     assert "--resume" in capsys.readouterr().err
