@@ -88,6 +88,16 @@ def _said_right(outputs: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _likely(answers: list[Cell], exercises: dict[str, str]) -> set[str]:
+    """Chapters of a notebook without metadata: those of which it defines most names. A cell of the course may define a helper that has
+    the name of another chapter's exercise; one or two such names make no hand-in of that chapter."""
+    defined = {name for cell in answers for name in cell.defines}
+    all_of = Counter(exercise.split(".")[0] for exercise in exercises)
+    here = Counter(exercise.split(".")[0] for exercise, name in exercises.items() if name in defined)
+    shares = {chapter: number / all_of[chapter] for chapter, number in here.items()}
+    return {chapter for chapter, share in shares.items() if share >= max(shares.values()) / 2}
+
+
 def is_check(cell: Cell) -> bool:
     """A cell that asks for a check, or hands the checked version on: grading asks for itself."""
     return cell.role == "check" or bool(_CHECKED.search(cell.source))
@@ -101,8 +111,8 @@ def find(cells: list[Cell], exercises: dict[str, str]) -> dict[str, dict[str, An
     notebook's saved output claims.
     """
     tagged = {cell.exercise for cell in cells if cell.role == "answer"}
-    chapters = {exercise.split(".")[0] for exercise in tagged & set(exercises)}
     answers = [cell for cell in map(_unchecked, cells) if cell is not None]
+    chapters = {exercise.split(".")[0] for exercise in tagged & set(exercises)} or _likely(answers, exercises)
     untagged = Counter(name for exercise, name in exercises.items() if exercise not in tagged)
     right = {exercise for cell in cells for exercise in cell.right}
     found: dict[str, dict[str, Any]] = {}

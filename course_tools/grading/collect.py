@@ -171,14 +171,20 @@ def _whose(path: PurePosixPath) -> tuple[str, str, str]:
     if canvas:
         return canvas["student"], canvas["id"], canvas["name"]
     flat = CHAPTER.match(path.stem)
-    return (flat["student"], "", f"{flat['chapter']}.ipynb") if flat else (path.stem, "", label)
+    return (flat["student"], "", f"{flat['chapter']}.ipynb") if flat else (_named(path.stem), "", label)
+
+
+def _named(stem: str) -> str:
+    """The student of a file that lies alone: ``answers_Jane_Doe (1)`` is Jane Doe's export, downloaded a second time."""
+    export = re.fullmatch(r"answers_(.+?)(?: ?\(\d+\))?", stem)
+    return export[1].replace("_", " ") if export else stem
 
 
 def _from_zip(path: Path, owner: tuple[str, str] | None) -> Iterator[Submission]:
     """Notebooks in a zip file: one student's, who speaks for nobody else, or (``owner`` None) a whole class's."""
     def whose(where: PurePosixPath) -> tuple[str, str, str]:
         if owner or not where.parts or where.is_absolute() or ".." in where.parts:
-            return (*(owner or (path.stem, "")), where.name or path.name)
+            return (*(owner or (_named(path.stem), "")), where.name or path.name)
         return _whose(where)
 
     def refused(text: str, member: str = "") -> Submission:

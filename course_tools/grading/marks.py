@@ -187,8 +187,9 @@ def _tell_what_follows(marks: dict[str, Mark], places: dict[str, _Place]) -> Non
     for key, mark in marks.items():
         wrong = [other for other in places[key].builds_on if other in marks and marks[other].stage != "passed"]
         if wrong and mark.stage not in ("passed", "not attempted"):
-            mark.follows = wrong[0]
-            mark.notes.append(f"This answer uses your answer to {wrong[0]}, which is not right: mend that one first.")
+            mark.follows, mark.claimed = wrong[0], False  # a saved "right" has a plain reason then
+            mark.notes.append(f"This answer uses your answer to {wrong[0]}, which is not right: mend that one first. In your notebook the "
+                              f"course's own {wrong[0]} took its place, so the check there may have said “right”.")
 
 
 def _asked(line: Line, exercise: Exercise, secret: str, limits: Limits, everything: bool = False) -> Mark:

@@ -136,7 +136,7 @@ def _overview(student: Student, settings: Settings) -> str:
     wrong = [key for key in exercises if key in student.marks and state(student.marks[key]) == "not yet"]
     first = [key for key in wrong if not student.marks[key].get("follows")]
     if wrong:
-        links = ", ".join(f"<a href='#{_anchor(key)}'>{escape(key)} {escape(exercises[key].title)}</a>" for key in (first or wrong)[:8])
+        links = ", ".join(f"<a href='#{_anchor(key)}'>{escape(key)} {escape(exercises[key].title)}</a>" for key in (first or wrong)[:4])
         parts.append(f"<p>What to look at first: {links}.</p>")
     if wrong and len(first) < len(wrong):
         parts.append("<p class='note'>Other answers of yours use one of these. They may be right as soon as it is right.</p>")

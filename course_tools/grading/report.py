@@ -41,7 +41,7 @@ def class_report(students: list[Student], settings: Settings, only: tuple[str, .
         for key, mark in student.marks.items():
             if mark["mistake"] and state(mark) == "not yet" and not mark.get("follows") and mark["mistake"] not in NO_MISCONCEPTION:
                 mistakes[key][mark["mistake"]].append(student)
-    middle = f" Half of them have {100 * median(shares):.0f} % of the points or more." if shares else ""
+    middle = f" The median is {100 * median(shares):.0f} % of the points." if shares else ""
     sections = [("look", "Please look at these yourself", _to_look_at(students)),
                 ("tomorrow", "What to talk about tomorrow", _tomorrow(graded, mistakes)),
                 ("exercises", "Exercises", _exercises(graded, mistakes)),
@@ -103,7 +103,7 @@ def _tomorrow(graded: list[Student], mistakes: Mistakes) -> str:
         parts.append(f"<p>Solved by the fewest: {', '.join(hardest)}.</p>")
     others = [entry for entry in ranked if entry not in told]
     for title, some in (("More that several students share", [e for e in others if len(e[2]) > 1]),
-                        ("Of one student each", [e for e in others if len(e[2]) == 1])):
+                        ("Mistakes of one student each", [e for e in others if len(e[2]) == 1])):
         if some:
             parts.append(f"<h3>{title}</h3>" + "".join(
                 _details(_titled(exercises[key], name) + (f" ({_of_those(graded, key, len(who))})" if len(who) > 1 else ""),

@@ -53,6 +53,6 @@ CONTROLS = [
             "a random body for the readers' row", "assert new_1 > new_0 + 0.2 and old_1 - new_1 < 0.1",
             '("pre-trained", readers)):\n    with torch', '("pre-trained", beginners)):\n    with torch'),
     Control("Behind so the untouched body judges the pairs about things.",
-            "an untrained body judges", 'assert judged["behind so"] > 0.95 and judged["as they stand"] < 0.6',
+            "an untrained body judges", 'assert judged["after so"] > 0.95 and judged["as they stand"] < 0.6',
             "scores = reader(torch.tensor([shown.ids])", "scores = new_model().eval()(torch.tensor([shown.ids])"),
 ]

@@ -493,3 +493,14 @@ def test_an_old_hand_in_gets_its_marks():
     with Sandbox(memory=2**30) as sandbox:
         marks = grade_notebook(sandbox, old_edition(("07a",)), exercises_of(("07a", "07b")), "secret", Limits(30.0)).marks
     assert {key: mark.stage for key, mark in marks.items()} == dict.fromkeys(("07a.1", "07a.3", "07a.4", "07a.5"), "passed")
+
+
+@pytest.mark.parametrize("chapter", ["03", "06", "13a"])
+def test_without_metadata_a_notebook_counts_for_its_own_chapter(chapter):
+    """Cells of the course define names that other chapters ask for: ``train`` in 03 and 06 is no answer to 00b.5."""
+    book = json.loads(next((ROOT / "solutions").glob(f"{chapter}_*.ipynb")).read_text(encoding="utf-8"))
+    for item in book["cells"]:
+        item["metadata"] = {}
+    book["metadata"] = {}
+    found = find(read_notebook(json.dumps(book).encode()), {e.id: e.name for e in catalogue()})
+    assert set(found) == {e.id for e in catalogue() if e.id.split(".")[0] == chapter}

@@ -161,6 +161,14 @@ def test_exports_of_systems(tmp_path, name, student, identity, label):
         assert (found.student, found.identity, found.label, found.handed_in, found.problem) == (student, identity, label, None, "")
 
 
+def test_an_export_has_the_name_of_its_student(tmp_path):
+    """Also where it was downloaded twice, and beside what the same student handed in otherwise."""
+    for name in ("answers_Jane_Doe.zip", "answers_Jane_Doe (1).zip"):
+        packed(tmp_path / name, {FIRST: b"{}"})
+    put(tmp_path, "Jane Doe/", b"{}", FIRST)
+    assert {found.student for found in collect(tmp_path)} == {"Jane Doe"}
+
+
 def test_a_zip_file_belongs_to_who_handed_it_in(tmp_path):
     inside = packed(tmp_path / "work.zip", {"other_9_9_" + FIRST: b"{}"}).read_bytes()
     folder = "Jane Doe_4711_assignsubmission_file/"

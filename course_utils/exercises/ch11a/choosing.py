@@ -168,7 +168,7 @@ CHOOSING = Exercise(
         Twin("temperature 0 flattens", partial(_choose, how="zero flattens"),
              "Temperature 0 is the limit of small temperatures: everything on the largest logit."),
         Twin("division by temperature 0", partial(_choose, how="nothing by nothing"),
-             "Temperature 0 cannot be divided by. It stands for the limit: everything on the largest logit."),
+             "You divide by temperature 0. Treat it as a case of its own: all probability belongs to the largest logit."),
         Twin("softmax over the batch", partial(_choose, how="axis"), "The probabilities of each row sum to 1 over the vocabulary."),
         Twin("one token too many kept", partial(_choose, how="one more"), "Your filter keeps one token more than top-k says."),
         Twin("one token too few kept", partial(_choose, how="one less"), "Your filter keeps one token less than top-k says."),
@@ -186,7 +186,7 @@ CHOOSING = Exercise(
         Twin("token that reaches the share dropped", partial(_choose, how="crossing dropped"),
              "Your kept tokens add up to less than the share. Keep the token that reaches it as well."),
         Twin("one more where the share is met exactly", partial(_choose, how="before or at"),
-             "When the tokens kept so far hold exactly the share, the set is complete: at least means that equal is enough."),
+             "You keep one token too many when the sum is exactly top_p. The set is complete as soon as it reaches the share."),
         Twin("nothing left of a small share", partial(_choose, how="below only"),
              "You keep tokens as long as the sum stays below the share. The token that reaches it must stay too. If that is the "
              "first token, you keep nothing at all."),
@@ -205,7 +205,8 @@ CHOOSING = Exercise(
         Twin("everything left sorted", partial(_choose, how="all sorted"),
              "Each row comes out in the order of its probabilities. Column 0 belongs to token 0: put the numbers back in place."),
         Twin("top-p before top-k", partial(_choose, how="p before k"),
-             "The share refers to what top-k has left, after that has been made to sum to 1."),
-        Twin("logarithms returned", partial(_choose, how="logarithms"), "Probabilities are asked for, between 0 and 1."),
+             "You compute the share from all tokens. It refers to those that top-k has left, normalised to sum to 1."),
+        Twin("logarithms returned", partial(_choose, how="logarithms"),
+             "You return logarithms. Return the probabilities, between 0 and 1."),
     ),
 )

@@ -152,7 +152,7 @@ LEARN = Exercise(
         Twin("each word counted once", partial(_learn, how="types"),
              "A pair counts as often as its word occurs in the text, and the dictionary says how often that is."),
         Twin("ties go to the last", partial(_learn, how="last tie"),
-             "Of several pairs with the same count yours takes the last in alphabetical order; the first is asked for."),
+             "If several pairs have the same count, you take the last in alphabetical order. Take the first."),
         Twin("ties go to the first seen", partial(_learn, how="first seen"),
              "With equal counts your choice depends on the order of the dictionary. The alphabet should decide."),
         Twin("ties go to the longest", partial(_learn, how="longest"),

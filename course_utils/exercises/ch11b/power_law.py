@@ -127,14 +127,14 @@ POWER_LAW = Exercise(
         Twin("line through the numbers themselves", partial(_fit, how="no logarithms"),
              "You fit a line to sizes and losses as they are. A power law is a straight line only between their logarithms."),
         Twin("two divisors in r2", partial(_fit, how="two divisors"),
-             "Above the line you divide by the number of points, below by one fewer, as PyTorch's variance does. Use the same divisor for "
+             "In r2 you divide the errors by the number of points and the variance by one less, as PyTorch does. Use the same divisor for "
              "both."),
         Twin("sign of the exponent", partial(_fit, how="sign"),
              "The slope of the line is negative when the loss falls. The exponent is defined with a minus sign in front of it."),
         Twin("scale still a logarithm", partial(_fit, how="not undone"),
              "The line meets the axis at the logarithm of the scale. Undo the logarithm."),
         Twin("base ten undone with e", partial(_fit, how="e for ten"),
-             "The scale was a logarithm to the base 10 and was undone with e. The exponent does not care about the base, the scale does."),
+             "You take logarithms to the base 10, but undo them with e. The exponent does not depend on the base, but the scale does."),
         Twin("only the loss in logarithms", partial(_fit, how="other half"),
              "A straight line in log loss over the plain size is an exponential. A power law is straight when both axes are logarithms."),
         Twin("only the size in logarithms", partial(_fit, how="half"),
@@ -148,7 +148,7 @@ POWER_LAW = Exercise(
         Twin("mean slope of the pieces", partial(_fit, how="steps"),
              "The mean of the slopes from point to point is not the slope of the best line, which lets distant points weigh more."),
         Twin("line through the origin", partial(_fit, how="origin"),
-             "Your line starts at zero, so that the scale is 1. Leave room for both a start and a slope."),
+             "Your line goes through the origin, so the scale is 1. Fit both a start and a slope."),
         Twin("covariance and variance divided differently", partial(_fit, how="mixed divisors"),
              "One of your sums is divided by the number of points, the other by one less. In the slope both divisors must cancel."),
         Twin("correlation for slope", partial(_fit, how="correlation"),
@@ -171,6 +171,6 @@ POWER_LAW = Exercise(
         Twin("share adjusted for the number of points", partial(_fit, how="adjusted"),
              "You correct the share for the number of points, which statisticians do. The plain share is asked for."),
         Twin("unexplained share", partial(_fit, how="unexplained"),
-             "You return the share that the line leaves over; the share it explains is asked for."),
+             "You return the share that the line does not explain. Return the share that it explains."),
     ),
 )

@@ -158,12 +158,12 @@ SPANS = Exercise(
         Twin("tokens found by value", _by_value,
              "You find the hidden tokens by their value, so equal ones elsewhere disappear too. Go by place."),
         Twin("one sentinel a token", partial(_cut, how="one sentinel a token"),
-             "You put a sentinel in the place of every hidden token, as BERT does with its mask. A whole span becomes a single one; how "
-             "long it was is for the model to find out."),
+             "You put a sentinel in the place of every hidden token, as BERT does with its mask. A whole span becomes a single sentinel; "
+             "the model has to find out its length."),
         Twin("always the same sentinel", partial(_cut, how="same sentinel"),
              "All of your gaps look alike. The target could not say which of them it is filling."),
         Twin("sentinels from the back", partial(_cut, how="sentinels backwards"),
-             "The first gap of the text gets the first sentinel of the list."),
+             "You number the sentinels from the back. The first gap of the text gets the first sentinel."),
         Twin("sentinels counted down", partial(_cut, how="counted down"),
              "Your last gap has the first sentinel. The first gap of the text gets the first sentinel of the list, also if you cut from "
              "the back."),
@@ -178,7 +178,7 @@ SPANS = Exercise(
         Twin("gaps closed without a trace", partial(_cut, how="nothing left behind"),
              "Your input does not show where something is missing. (BART's deletion does that; T5 leaves a sentinel.)"),
         Twin("hidden tokens still in the input", partial(_cut, how="spans stay"),
-             "The model can read off the answer: the spans are still there."),
+             "The spans are still in your input, so the model can read off the answer."),
         Twin("target without sentinels", partial(_cut, how="no sentinels in the target"),
              "In your target the spans run into each other. Each is announced by its sentinel."),
         Twin("sentinel behind its span", partial(_cut, how="sentinel behind its span"),
@@ -194,7 +194,7 @@ SPANS = Exercise(
         Twin("last sentinel of the list closes the target", partial(_cut, how="last of the list"),
              "The list may be longer than needed. The sentinel that comes next, after the last one used, closes the target."),
         Twin("last span's sentinel closes the target", partial(_cut, how="last one repeated"),
-             "That sentinel has opened the last span. The next one of the list closes the target."),
+             "You close the target with the sentinel of the last span. The next one of the list closes it."),
         Twin("closing sentinel in the input, too", partial(_cut, how="last one in the input, too"),
              "The input ends as the text does. Only the target needs a sentinel to end with."),
         Twin("whole text as the target", partial(_cut, how="whole text"),
@@ -205,10 +205,10 @@ SPANS = Exercise(
              "The second number of a span is how many tokens it hides, not where it ends."),
         Twin("slice ends at the length", partial(_cut, how="slice to the length"),
              "A slice ids[start:length] takes the length for a place. The span ends at start + length."),
-        Twin("rest of the text lost", partial(_cut, how="rest lost"), "What stands behind the last span is missing in your input."),
+        Twin("rest of the text lost", partial(_cut, how="rest lost"), "The text after the last span is missing in your input."),
         Twin("cut in a text that has become shorter", _in_place,
-             "Each sentinel shortens the text, so the next span no longer stands where its number says. Cut from the back, or copy "
-             "piece by piece."),
+             "Each sentinel shortens the text, so the next span is no longer where its start says. Cut from the back, or copy piece by "
+             "piece."),
         Twin("one token too many hidden", partial(_cut, how="end belongs to it"),
              "Your spans are one token longer than asked for: the token after the last hidden one stays."),
         Twin("places counted from one", partial(_cut, how="counted from one"),

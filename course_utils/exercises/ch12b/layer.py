@@ -198,15 +198,15 @@ LAYER = Exercise(
              "You give the query mask to both streams. The content stream has to attend to its own word as well."),
         Twin("masks ignored", _module("no masks"), "You do not use the masks, so every position sees all positions."),
         Twin("masks inverted", _module("inverted"), "True means “may attend”, here as everywhere in the course."),
-        Twin("masks transposed", _module("transposed"), "Rows of a mask belong to those who look, columns to what is looked at."),
+        Twin("masks transposed", _module("transposed"), "You transpose the masks. Rows belong to queries, columns to keys."),
         Twin("reads both streams", _module("both memories"),
              "Your query stream attends to h and g together. It may attend to h only. The states in g serve only to make queries."),
         Twin("reads the new content", _module("g updated last"),
              "Your query stream reads what the content stream has just computed. Both read the h that came into the layer."),
-        Twin("streams added", _module("summed"), "Your query stream asks with the sum of both, and so knows the word at its place."),
+        Twin("streams added", _module("summed"), "You make queries from g + h, so the query stream knows the word at its own place."),
         Twin("content cut off", _module("content cut"),
-             "The values are right, but no gradient flows from the query stream into h. It is the only stream with a loss: without that "
-             "gradient the content stream learns nothing."),
+             "The values are right, but no gradient flows from the query stream into h. Only the query stream has a loss, so the content "
+             "stream would learn nothing."),
         Twin("residual added", _module("residual"), "You add the input to the result. Return the attention alone: the "
              "block adds the input later."),
         Twin("not scaled", _module("not scaled"), "The scores are not divided by the root of the width of a head."),
@@ -226,8 +226,9 @@ LAYER = Exercise(
              "them."),
         Twin("softmax over the queries", _module("queries"), "The weights of each query sum to one over the keys."),
         Twin("empty row gives the mean", _module("mean"),
-             "The first of an order sees nothing, so it gets 0. In yours it gets the mean of everything forbidden, its own word included."),
+             "The first position of an order sees nothing, so it gets 0. You give it the mean of all forbidden values, even of its own "
+             "word."),
         Twin("empty row not caught", _module("nan"),
-             "The first of an order sees nothing, and a softmax over nothing is not a number. The policy: weights 0, output 0."),
+             "The first position of an order sees nothing, and a softmax over nothing gives nan. Set its weights and its output to 0."),
     ),
 )

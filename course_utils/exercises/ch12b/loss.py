@@ -76,8 +76,8 @@ BUG = Exercise(
         "k": 1}, part="edges", gradients=("logits",), shape="()")],
     twins=(
         Twin("a tiny number in the logarithm", partial(_loss, how="tiny number"),
-             "What you add inside the logarithm puts a limit to the loss, some twenty nats, however wrong the answer. A log-softmax takes "
-             "both steps at once and needs nothing added."),
+             "You add a number inside the logarithm. So the loss cannot exceed some twenty nats, however wrong the answer is. A "
+             "log-softmax does both steps at once and needs no such number."),
         Twin("still the handed-out bugs", partial(_loss, ranks=True, end="first", mean="all tokens"),
              "Take one sentence with an order written by hand. Which positions should count, which do, and what is the sum divided by?",
              untouched=True),
@@ -87,8 +87,8 @@ BUG = Exercise(
         Twin("ranks and wrong end", partial(_loss, ranks=True, end="first"),
              "The mean is right now. Sorting an order gives the turn of each position; and the first turns are the ones that know least."),
         Twin("ranks and wrong mean", partial(_loss, ranks=True, mean="all tokens"),
-             "The end is right now. Sorting an order gives the turn of each position, not the position of each turn; and fewer tokens are "
-             "summed than you divide by."),
+             "The end is right now. But sorting an order gives the turn of each position, not the position of each turn. And you divide by "
+             "more tokens than you add up."),
         Twin("ranks taken for positions", partial(_loss, ranks=True),
              "You sort the order, and this gives the turn of each position. You need the position of each of the last turns, and the order "
              "itself gives that."),
@@ -104,12 +104,12 @@ BUG = Exercise(
              "You divide by the length of a sentence. How many losses have you added up?"),
         Twin("not averaged", partial(_loss, mean="sum"), "The mean is asked for; yours is the sum over all chosen tokens."),
         Twin("last half of each order", partial(_loss, end="half"),
-             "You take half of each order, whatever is asked for. How many turns count is an argument."),
+             "You take half of each order, whatever is asked for. The argument k says how many turns count."),
         Twin("logarithm of a softmax", partial(_loss, how="log of softmax"),
-             "An improbable token's probability rounds to 0, and its logarithm is minus infinity. Take both steps in one."),
+             "An improbable token's probability rounds to 0, and its logarithm is minus infinity. Use a log-softmax."),
         Twin("last words of the sentence", partial(_loss, end="sentence"),
              "You predict the last words of the sentence. The last turns of the order may be at any position."),
-        Twin("all turns predicted", partial(_loss, end="all"), "Every token counts in yours; only the last turns of each order should."),
+        Twin("all turns predicted", partial(_loss, end="all"), "You count every token. Only the last turns of each order should count."),
         Twin("one turn too early", partial(_loss, end="next"), "Your slice ends before the last turn, the one that knows most."),
         Twin("each row predicts the next word", partial(_loss, how="next token"),
              "Row i predicts the token at position i: the query stream knows the place it is asked about. Nothing is shifted here."),
@@ -124,7 +124,7 @@ BUG = Exercise(
              "The logits are looked up through the order, the tokens are not. Both are stored by position."),
         Twin("softmax over the positions", partial(_loss, how="axis"), "Probabilities sum to one over the vocabulary, not over the "
              "sentence."),
-        Twin("no softmax", partial(_loss, how="raw"), "Logits are no logarithms of probabilities before they have been normalised."),
+        Twin("no softmax", partial(_loss, how="raw"), "You use the logits as they are. They are not yet logarithms of probabilities."),
         Twin("bits", partial(_loss, how="bits"), "Your loss is right in bits; nats are asked for."),
         Twin("sign lost", partial(_loss, how="sign"), "A loss is small when the right token is probable; yours is large."),
     ),

@@ -133,8 +133,9 @@ DRAFT = Exercise(
     fixed=_fixed, parts={"values": 3, "edges": 1}, outputs=("new tokens", "accepted"),
     forbidden=("course_utils.training.speculative.accept_or_repair",),
     twins=(
-        _twin("repaired from the large model", "from p", "You draw the repair from the large model itself. Tokens that the draft proposes "
-              "often have had their chance already, so they come too often."),
+        _twin("repaired from the large model", "from p",
+             "You draw the repair from the large model itself. Tokens that the draft proposes often get a second chance, so they come too "
+             "often."),
         _twin("repaired from the small model", "from q", "You draw the repair from the small model. The repair has to mend its mistakes."),
         _twin("absolute difference", "absolute", "Where the small model gives more than the large one, nothing is missing. Only positive "
               "differences count."),
@@ -161,14 +162,15 @@ DRAFT = Exercise(
               "not exceed it come before the token you look for."),
         _twin("repaired tokens missing", "accepted alone", "You return the accepted tokens alone. Each rejected token is replaced by a "
               "repaired one, in its place."),
-        _twin("most of the leftover", "largest", "You take the token with the largest leftover. It has to be drawn."),
+        _twin("most of the leftover", "largest", "You take the token with the largest leftover. Draw a token from the leftover instead."),
         _twin("same number used twice", "u again", "You draw the new token with the number that rejected the old one. After a rejection, "
               "this number is no longer uniform."),
         _twin("one token too early", "one too early", "You return the token before the one at which the running sum exceeds the number."),
-        _twin("ratio upside down", "inverted", "You accept tokens that the large model likes less than the draft does. The large model's "
-              "probability is divided by the small one's."),
-        _twin("accepted by the large model alone", "large alone", "You accept with the large model's probability. What counts is how it "
-              "compares with the small model's."),
+        _twin("ratio upside down", "inverted",
+             "You turned the ratio round: you accept tokens that the large model likes less. Divide the large model's probability by the "
+             "small one's."),
+        _twin("accepted by the large model alone", "large alone",
+             "You accept with the large model's probability. Compare it with the small model's probability."),
         _twin("accepted by the small model alone", "small alone", "You accept with the small model's probability. It was already used to "
               "draw the token."),
         _twin("accepted if above a half", "half", "You accept what has more than half of the probability. Then improbable tokens never "

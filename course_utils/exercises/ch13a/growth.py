@@ -59,7 +59,8 @@ PREDICT = Exercise(
              "and no weight."),
         Twin("blocks keep nothing that grows", _with((1, "stays")), "One block has a fixed size, but queries, keys, values and outputs are "
              "kept for every token."),
-        Twin("FlashAttention has less arithmetic", _with((2, "doubles")), "Every query still meets every key. What is saved is memory."),
+        Twin("FlashAttention has less arithmetic", _with((2, "doubles")),
+             "Every query still meets every key. FlashAttention saves memory, not arithmetic."),
         Twin("arithmetic belongs to one block", _with((2, "stays")), "One block has a fixed size. How many blocks are there?"),
         Twin("traffic is linear", _with((3, "doubles")), "All keys are read once for each block of queries, and there are twice as many "
              "such blocks."),

@@ -123,8 +123,8 @@ MERGE = Exercise(
     signature="merge(a, b) -> m (n,), s (n,), o (n, d_v)", oracle=_oracle, reference=_merge, draw=_draw, fixed=_fixed,
     parts={"values": 2, "edges": 1, "empty": 1}, outputs=("m", "s", "o"), forbidden=("course_utils.models.online.merge_states",),
     twins=(
-        _twin("nothing and nothing", "nan", "If both pieces are empty, minus infinity is subtracted from minus infinity, which is not a "
-              "number. Subtract 0 from such rows."),
+        _twin("nothing and nothing", "nan",
+             "If both pieces are empty, you subtract minus infinity from minus infinity, and this gives nan. In such rows subtract 0."),
         _twin("weighted sums not rescaled", "o unscaled", "You bring the sums to the common maximum, but not the sums weighted with the "
               "values. They were computed relative to the same old maxima."),
         _twin("sums not rescaled", "s unscaled", "You bring the weighted sums to the common maximum, but not the plain sums."),
@@ -135,8 +135,8 @@ MERGE = Exercise(
         _twin("factors exchanged", "swapped", "Each piece gets the factor that belongs to its own maximum; yours are exchanged."),
         _twin("factors upside down", "upside down", "Your factors grow where they should shrink. A piece with a smaller maximum counts "
               "less after merging."),
-        _twin("relative to the other piece", "to the other", "You bring the first piece to the maximum of the second, yet return the "
-              "larger maximum. Both belong together."),
+        _twin("relative to the other piece", "to the other",
+             "You bring the first piece to the maximum of the second, but return the larger maximum. Use one maximum for both."),
         _twin("smaller maximum", "minimum", "Your common maximum is the smaller one of the two. Exponentials then overflow."),
         _twin("one maximum for all rows", "all rows", "Each row has its own maximum; you take one for all rows together."),
         _twin("maxima added", "sum of maxima", "The largest score of both pieces is one of the two maxima and not their sum."),
@@ -152,8 +152,8 @@ MERGE = Exercise(
               "minus infinity. Otherwise a later piece is merged wrongly."),
         _twin("finite number for minus infinity", "finite", "You put a very negative number in the place of minus infinity and return it. "
               "A row without any key has minus infinity as its maximum."),
-        _twin("only the sums of nothing mended", "half mended", "Where both pieces are empty you mend the sums, but the weighted sums are "
-              "not a number either."),
+        _twin("only the sums of nothing mended", "half mended",
+             "Where both pieces are empty, you mend the sums, but the weighted sums are nan as well."),
         _twin("nothing only as a whole", "as a whole", "You look for pieces in which all rows are empty. Both pieces may be empty in "
               "one row and hold keys in the next one."),
         _twin("exponentials of the maxima themselves", "relative to 0", "You take the exponentials of the maxima themselves, and those "

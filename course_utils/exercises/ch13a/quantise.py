@@ -127,9 +127,9 @@ QUANTISE = Exercise(
         _twin("every so many-th number", "every so many-th", "Each of your groups takes numbers at regular distances. A group holds "
               "neighbours."),
         _twin("negative numbers forgotten", "no abs", "You take the largest number. A negative one may be larger in size."),
-        _twin("mean size", "mean", "You take the mean size of a group. Larger numbers then do not fit; the largest one has to."),
-        _twin("root mean square", "deviation", "You take a typical size of a group. Larger numbers then do not fit; the largest one has "
-              "to."),
+        _twin("mean size", "mean", "You take the mean size of a group. Larger numbers then do not fit. Even the largest one has to fit."),
+        _twin("root mean square", "deviation",
+             "You take a typical size of a group. Larger numbers then do not fit. Even the largest one has to fit."),
         _twin("half of the range", "range", "You take half of the distance from smallest to largest. The grid is symmetric around 0, so "
               "the largest size counts."),
         _twin("smallest size", "smallest", "You take the smallest size of a group; the largest one has to fit."),
@@ -144,8 +144,8 @@ QUANTISE = Exercise(
         _twin("multiplied back", "restored", "You return the restored numbers. Codes are the whole numbers before that."),
         _twin("scale upside down", "inverse", "Codes times scale must give the numbers. Your scale is the inverse of the right one."),
         _twin("codes moved above zero", "shifted", "Your codes begin at 0. Here they have a sign, and 0 stays 0."),
-        _twin("zeros divided by zero", "zeros", "In a group of zeros the scale is 0, and 0 divided by 0 is not a number. Such a group has "
-              "scale 1."),
+        _twin("zeros divided by zero", "zeros",
+             "In a group of zeros the scale is 0, and 0 divided by 0 gives nan. Such a group has the scale 1."),
         _twin("scale of zeros is zero", "zero scale", "The scale of a group of zeros is 1 by agreement; yours is 0 or close "
               "to it."),
         _twin("one scale for all groups", "row for all groups", "You use the largest number of the row for all of its groups. Each group "
@@ -155,8 +155,9 @@ QUANTISE = Exercise(
         _twin("smallest number subtracted", "from the smallest", "You subtract the smallest number and begin at 0. Here the whole numbers "
               "have a sign, and 0 stays 0."),
         _twin("neighbours of a column", "turned", "Your groups run down the columns of the matrix. A group holds neighbours of a row."),
-        _twin("scales below one raised", "at least 1", "You raise every scale below 1 to 1. Only a group of zeros has the scale 1 by "
-              "agreement; all others need theirs, however small."),
+        _twin("scales below one raised", "at least 1",
+             "You raise every scale below 1 to 1. Only a group of zeros has the scale 1 by agreement. Other groups keep their own, however "
+             "small."),
         _twin("one group of zeros for all", "all ones", "One group of zeros sets all of your scales to 1. Only its own scale is 1."),
         _twin("tiny numbers taken for zeros", "tiny is zero", "You treat groups of very small numbers as if they were zeros. Only a "
               "group in which every number is exactly 0 has the scale 1."),

@@ -139,10 +139,10 @@ ROWS = Exercise(
         _twin("first block only", "first block", "Only the keys of the first block reach your output."),
         _twin("last block only", "last block", "Only the keys of the last block reach your output: what was there before is overwritten."),
         _twin("no maximum subtracted", "no maximum", "Without subtracting a maximum the exponential overflows for large scores."),
-        _twin("maximum for log-sum-exp", "maximum", "You return the largest score. The logarithm of the sum comes on top."),
+        _twin("maximum for log-sum-exp", "maximum", "You return the largest score. The logarithm of the sum has to be added to it."),
         _twin("maximum forgotten in log-sum-exp", "log of the sum", "The sum was computed relative to the maximum, which has to be added "
               "to its logarithm."),
-        _twin("sum without its logarithm", "sum added", "You add the sum itself to the maximum; its logarithm belongs there."),
+        _twin("sum without its logarithm", "sum added", "You add the sum itself to the maximum. Add its logarithm instead."),
         _twin("sum of exponentials", "exponential", "You return the sum of the exponentials, without the logarithm. It overflows."),
         _twin("logarithm taken too late", "through the exponential", "You take the exponential of the maximum first and the logarithm "
               "of the product afterwards. The exponential overflows or vanishes; its logarithm is simply the maximum."),

@@ -152,10 +152,10 @@ CHUNKS = Exercise(
         _twin("queries written", "query written", "You write with the queries. Keys are for writing, and queries are for reading."),
         _twin("past fades", "decay", "You let the state fade from chunk to chunk. Here everything that was written stays as it is."),
         _twin("everything seen", "everything", "Your state holds the whole text, so tokens see what comes after them."),
-        _twin("sum of the chunk alone", "chunk's sum", "You divide by the weights inside the chunk. Those of earlier chunks belong to "
-              "the sum as well."),
-        _twin("sum of the state alone", "state's sum", "You divide by the weights of earlier chunks. Those inside the chunk belong to the "
-              "sum as well."),
+        _twin("sum of the chunk alone", "chunk's sum",
+             "You divide by the weights inside the chunk. The weights of earlier chunks belong to the sum as well."),
+        _twin("sum of the state alone", "state's sum",
+             "You divide by the weights of earlier chunks. The weights inside the chunk belong to the sum as well."),
         _twin("number of tokens as sum", "tokens counted", "You divide by the number of tokens seen. The sum of their weights is wanted."),
         _twin("one sum for the chunk", "largest row", "Inside a chunk, you take one sum for all rows. Each row has a sum of its own."),
         _twin("not divided", "not divided", "Your output is the weighted sum. It still has to be divided by the sum of the weights."),

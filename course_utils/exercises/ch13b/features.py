@@ -157,9 +157,9 @@ FEATURES = Exercise(
         _twin("exponential features", "exponentials", "You take exponentials, which are features of another kind. Cosines and sines are "
               "asked for."),
         _twin("angles themselves", "angles", "You return the angles. Their cosines and sines are wanted."),
-        _twin("sines turned round", "negative", "All your sines have the wrong sign. The dot products do not notice it, but the features "
-              "are compared as they are."),
-        _twin("sign of the angle lost", "size", "You drop the sign of the angle. The cosine does not mind, but the sine does."),
+        _twin("sines turned round", "negative",
+             "All your sines have the wrong sign. The dot products are the same, but the features themselves are compared."),
+        _twin("sign of the angle lost", "size", "You drop the sign of the angle. The cosine stays the same, but the sine changes."),
         _twin("squared features", "squares", "You square the features. They are multiplied with each other only later, in the dot "
               "product."),
         _twin("points made unit", "unit points", "You divide the points by their lengths. How far apart two points are has to count."),

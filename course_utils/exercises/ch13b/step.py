@@ -125,11 +125,11 @@ STEP = Exercise(
     twins=(
         _twin("reads before it writes", "early", "You read from the old state, so the token does not see itself. Write first, then "
               "read."),
-        _twin("own value not read", "early above", "You count the new token, but read from the matrix of before. Both have to hold it."),
-        _twin("own weight not counted", "early below", "You read the new token, but divide by the count of before. Both have to hold it."),
+        _twin("own value not read", "early above", "You count the new token, but read from the old matrix. Both need the new token."),
+        _twin("own weight not counted", "early below", "You read the new token, but divide by the old count. Both need the new token."),
         _twin("not divided", "not divided", "Your output is the weighted sum. It still has to be divided by the sum of the weights."),
         _twin("each token counts one", "one for each", "You count each token as one. It has to be counted with the feature of its key."),
-        _twin("query counted", "query counted", "You add the feature of the query to the count. What is written belongs to the key."),
+        _twin("query counted", "query counted", "You add the feature of the query to the count. Add the feature of the key."),
         _twin("new key not counted", "key not counted", "The count has to grow with every token, by the feature of its key."),
         _twin("no features", "raw", "You use query and key as they are. Their dot products can be negative; features are positive."),
         _twin("query without its feature", "raw query", "The key gets its feature, and the query does not. Both need it."),
@@ -137,7 +137,7 @@ STEP = Exercise(
         _twin("feature of the value", "feature of the value", "You take the feature of the value too. Values are written as they are."),
         _twin("relu as feature", "relu", "You cut negative numbers off at 0. The feature asked for stays positive and goes slowly to 0."),
         _twin("relu plus one", "relu and 1", "Your feature is 1 for every negative number. The one asked for falls from 1 towards 0."),
-        _twin("one not added", "elu alone", "Your features reach down to minus one. One is added, so that they are positive."),
+        _twin("one not added", "elu alone", "Your features reach down to -1. Add 1, so that they are positive."),
         _twin("softmax as feature", "softmax", "You take a softmax over the numbers of a query or key. The feature is taken of each number "
               "alone."),
         _twin("exponential as feature", "exponential", "You take the exponential. Above 0 the feature asked for grows along a straight "
@@ -163,11 +163,11 @@ STEP = Exercise(
               "reads both first, and then one number divides the other."),
         _twin("softmax for the denominator", "softmax of the query", "You make the query's features sum to one. What has to sum to one are "
               "the weights of the tokens."),
-        _twin("one added inside", "one inside", "You add the one before elu is taken, so features can be negative. It is added after it."),
+        _twin("one added inside", "one inside", "You add 1 before you take elu, so features can be negative. Add 1 after elu."),
         _twin("no outer product", "no outer product", "You multiply key and value number by number. Each number of the key has to meet "
               "each number of the value."),
-        _twin("read from the wrong side", "wrong axis", "The query's features belong to the rows of the matrix, so the query has to "
-              "stand on its left."),
+        _twin("read from the wrong side", "wrong axis",
+             "The query's features belong to the rows of the matrix, so multiply with the query on the left."),
         _twin("key asks", "key asks", "You read with the feature of the key. The key is for writing, and the query is for reading."),
         _twin("old state returned", "old state returned", "The output is right, but you return the old state. The next token needs "
               "the new one."),
