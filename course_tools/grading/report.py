@@ -46,7 +46,8 @@ def class_report(students: list[Student], settings: Settings, only: tuple[str, .
                 ("tomorrow", "What to talk about tomorrow", _tomorrow(graded, mistakes)),
                 ("exercises", "Exercises", _exercises(graded, mistakes)),
                 ("points", "Points", _points(shares, len(students) - len(graded))),
-                ("again", "Handed in again", _resubmissions(graded))]
+                ("again", "Handed in again", _resubmissions(graded)),
+                ("students", "Students", _students(students, everybody, settings, only))]
     links = "".join(f"<a href='#{name}'>{title}</a>" for name, title, text in sections if text)
     body = "".join(f"<h2 id='{name}'>{title}</h2>{text}" for name, title, text in sections if text)
     lead = f"{len(graded)} of {len(students)} students handed in something that could be graded.{middle}"
@@ -84,10 +85,12 @@ def _to_look_at(students: list[Student]) -> str:
 
 
 def _tomorrow(graded: list[Student], mistakes: Mistakes) -> str:
-    """Misconceptions, the commonest first, each with what one of the learners saw, without the name; and what the fewest solved."""
+    """Misconceptions, the commonest and then the costliest first, each with what one of the learners saw, without the name; and what the
+    fewest solved."""
     exercises = exercises_of()
     ranked = sorted(((key, name, who) for key, names in mistakes.items() for name, who in names.items()),
-                    key=lambda item: (-len(item[2]), item[0], item[1]))
+                    key=lambda item: (-len(item[2]), -sum(s.marks[item[0]]["possible"] - s.marks[item[0]]["points"] for s in item[2]),
+                                      item[0], item[1]))
     told, parts = [entry for entry in ranked if len(entry[2]) > 1][:TOP] or ranked[:TOP], []
     for key, name, who in told:
         html = _example(who, key)
@@ -173,10 +176,22 @@ def _exercises(graded: list[Student], mistakes: Mistakes) -> str:
         nameless = Counter("something else" if mark["mistake"] else NAMELESS.get(mark["stage"], "something else") for mark in wrong
                            if not mark.get("follows") and id(mark) not in named)
         said += [f"<i>{words} ({number})</i>" for words, number in nameless.most_common()]
-        rows.append(row(f"{escape(key)} {escape(exercise.title)}", bar(4 * solved, f"{solved:.0%}"), "<br>".join(said), len(marks),
-                        count["right"], count["partly"], count["not yet"], count["blank"]))
-    heads = "Exercise", "Solved by", "What went wrong", "#Handed in", "#Right", "#Partly", "#Wrong", "#Blank"
+        rows.append(row(f"{escape(key)} {escape(exercise.title)}", bar(4 * solved, f"{solved:.0%}"), len(marks),
+                        count["right"], count["partly"], count["not yet"], count["blank"], f"<div class='said'>{'<br>'.join(said)}</div>"))
+    heads = "Exercise", "Solved by", "#Handed in", "#Right", "#Partly", "#Wrong", "#Blank", "What went wrong"
     return table("Exercises", heads, rows) if rows else ""
+
+
+def _students(students: list[Student], everybody: list[str], settings: Settings, only: tuple[str, ...]) -> str:
+    """Who has how many points, with a link to the page that the student reads; folded, because a report may be shown to the class."""
+    rows = []
+    for s in students:
+        part = share(s, everybody, settings, only) if s.marks else None
+        name = printable(s.name) + (f" ({printable(s.identity)})" if s.identity else "")
+        link = f"<a href='feedback/{escape(page_name(s), quote=True)}'>{escape(name)}</a>"
+        rows.append(row(link, s.total(), "" if part is None else f"{100 * part:.0f} %"))
+    shown = table("Students", ("Student", "#Points", "Share"), rows)
+    return f"<details><summary>Points, and each student's page</summary>{shown}</details>" if rows else ""
 
 
 def _points(shares: list[float], without: int) -> str:
