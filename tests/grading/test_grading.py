@@ -153,7 +153,8 @@ def test_misconceptions_are_named_and_counted(tmp_path):
     put(tmp_path / "class", "right", with_answer(RIGHT))
     grade(tmp_path / "class", tmp_path / "out")
     report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "normalised over the queries (3 of 4 who tried)" in report and "<td>normalised over the queries (3)</td>" in report
+    assert "normalised over the queries (3 of 4 who tried)" in report and "'said'>normalised over the queries (3)</div>" in report
+    assert "feedback/right-" in report
     page, = (tmp_path / "out" / "feedback").glob("wrong-0*")
     assert "Normalised over the queries" in page.read_text(encoding="utf-8")
 
