@@ -69,13 +69,16 @@ def from_teacher(sources: dict[str, str], last: str) -> str:
     return TEACHER.format(sources=plain, last=last)
 
 
+def exercises_in(chapter: str) -> dict[str, str]:
+    """The modules of a chapter's exercises, and what they share."""
+    folder = ROOT / "course_utils" / "exercises" / chapter
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py") if path.stem != "__init__"}
+    return sources | {"shared": (folder.parent / "common.py").read_text(encoding="utf-8")}
+
+
 def twin_cell(exercise: Any, index: int) -> str:
     """A cell with the wrong answer number ``index`` of an exercise, as a student's own code."""
-    chapter = f"ch{exercise.id.split('.')[0]}"
-    folder = ROOT / "course_utils" / "exercises" / chapter
-    sources = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")
-               if path.stem != "__init__"}
-    sources["shared"] = (folder.parent / "common.py").read_text(encoding="utf-8")
+    sources = exercises_in(f"ch{exercise.id.split('.')[0]}")
     return from_teacher(sources, f"""import importlib
 found = [value for name in sources for value in vars(importlib.import_module("teacher." + name)).values()]
 exercise = next(value for value in found if getattr(value, "id", "") == {exercise.id!r} and hasattr(value, "twins"))
@@ -84,9 +87,12 @@ exercise = next(value for value in found if getattr(value, "id", "") == {exercis
 
 def other_cell(exercise: Any, index: int) -> str:
     """A cell with a right answer that is written differently from the solution."""
-    name = f"ch{exercise.id.split('.')[0]}"
-    sources = {name: (ROOT / "tests" / "checks" / "right_answers" / f"{name}.py").read_text(encoding="utf-8")}
-    return from_teacher(sources, f"from teacher.{name} import ANSWERS\n{exercise.name} = ANSWERS[{exercise.id!r}][{index}]")
+    chapter = f"ch{exercise.id.split('.')[0]}"
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "tests/checks/right_answers").glob(f"{chapter}*.py")}
+    name = next(stem for stem, text in texts.items() if f'"{exercise.id}": ' in text)
+    own = texts[name].replace(f"from course_utils.exercises.{chapter}.", "from teacher.")
+    last = f"from teacher.{name} import ANSWERS\n{exercise.name} = ANSWERS[{exercise.id!r}][{index}]"
+    return from_teacher(exercises_in(chapter) | {name: own}, last)
 
 
 def solved(chapter: str) -> dict[str, Any]:
