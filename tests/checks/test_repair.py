@@ -2,18 +2,14 @@
 
 import ast
 import linecache
-import threading
 import time
 
 import pytest
 import torch
-from listed import listed
 
 from course_utils.checks.edits import edits
 from course_utils.checks.engine import examine
 from course_utils.checks.exercise import Case, Exercise, Twin
-from course_utils.checks.limits import ANSWER
-from course_utils.checks.lookup import find
 from course_utils.checks.repair import SECONDS
 
 X = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
@@ -99,13 +95,6 @@ def test_the_search_ends():
     started = time.thread_time(), time.perf_counter()
     result = told(lambda x: x.exp().cumsum(0), cell)
     assert not result.passed and time.perf_counter() - started[1] < 6 * SECONDS
-
-
-def test_the_search_makes_nothing_large():
-    """An edit can change a size: here another stack gives rows of 6,400 numbers, and equations for them that nobody can stop."""
-    answer = next(entry.answer() for entry in listed() if entry.what == "least squares on many rows")
-    assert not examine(find("05.3"), answer, seed=0).passed
-    assert ANSWER not in [thread.name for thread in threading.enumerate()]
 
 
 def test_every_edit_can_be_taken_back():

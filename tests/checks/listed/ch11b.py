@@ -181,7 +181,7 @@ def few_shot(examples, between, behind, last_only=False, row=[], counted=[]):
     Listed("11b.7", "ties take more experts", ROUTE, says=("Ties take more experts",)),
     Listed("11b.8", "PyTorch's deviation as it comes", GROUP.format(
         advantages="advantages = (rewards - rewards.mean(1, keepdim=True)) / (rewards.std(1, keepdim=True) + 1e-8)"),
-           says=("one less than the number",)),
+           says=("one less than the size of the group",)),
     Listed("11b.8", "a z-score over the batch", GROUP.format(
         advantages="advantages = (rewards - rewards.mean()) / (rewards.std(correction=0) + 1e-8)"), says=("whole batch",)),
     Listed("11b.9", "a new block of the course, whose weights are others", BLOCK),
