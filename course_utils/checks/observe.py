@@ -274,7 +274,7 @@ def limited(work: Callable[[Recorder], None], answer: Any, forbidden: tuple[str,
         with recording(answer, forbidden) as recorder:
             run_with_limit(inside, limit, since)
     except TimeIsUp as error:
-        raise TooLong(*own_line(error, answer)) from None
+        raise TooLong(*own_line(error, answer, stopped=True)) from None
     except Abandoned:
         raise TooLong(abandoned=True) from None
 

@@ -38,12 +38,16 @@ def namespaces_of(answer: Any) -> list[dict[str, Any]]:
     return list(spaces.values())
 
 
-def own_line(error: BaseException, answer: Any) -> tuple[int | None, str]:
-    """Number and text of the deepest line of the traceback that lies in the learner's own code."""
+def own_line(error: BaseException, answer: Any, stopped: bool = False) -> tuple[int | None, str]:
+    """Number and text of the deepest line of the traceback that lies in the learner's own code.
+
+    Of code that was ``stopped``, a line of the answer itself is told first: the function it was calling just then may be innocent.
+    """
     files = {f.__code__.co_filename for f in functions_of(answer)}
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if frame.filename in files or "ipykernel" in frame.filename or "ipython-input" in frame.filename:
-            return frame.lineno, linecache.getline(frame.filename, frame.lineno or 0).strip()[:200]
+    frames = traceback.extract_tb(error.__traceback__)[::-1]
+    own = [f for f in frames if f.filename in files or "ipykernel" in f.filename or "ipython-input" in f.filename]
+    for frame in sorted(own, key=lambda f: f.filename not in files) if stopped else own:
+        return frame.lineno, linecache.getline(frame.filename, frame.lineno or 0).strip()[:200]
     return None, ""
 
 

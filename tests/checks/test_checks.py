@@ -2,6 +2,7 @@
 
 import gc
 import json
+import linecache
 import os
 import subprocess
 import sys
@@ -107,6 +108,17 @@ def test_endless_loop_stops(monkeypatch, swallow):
     assert result.stage == "raised"
     assert time.monotonic() - started < 4
     assert "line" in result.message
+
+
+def test_of_an_endless_loop_a_line_of_the_answer_is_told(monkeypatch):
+    """The function of another cell that it was calling just then is innocent."""
+    monkeypatch.setattr(engine, "LIMIT", 0.4)
+    space = {}
+    for name, cell in (("<ipykernel other>", "def helper():\n    for i in range(1000):\n        pass\n"),
+                       ("<ipykernel answer>", "def answer(query, keys, bandwidth):\n    while True:\n        helper()\n")):
+        linecache.cache[name] = (len(cell), None, cell.splitlines(True), name)
+        exec(compile(cell, name, "exec"), space)
+    assert "`helper()`" in examine(WEIGHTS, space["answer"]).message
 
 
 def test_code_that_cannot_be_interrupted_is_abandoned():

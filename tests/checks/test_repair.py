@@ -80,7 +80,15 @@ def test_code_with_a_bug_handed_out_keeps_its_secret():
     linecache.cache["<bug>"] = (len(cell), None, cell.splitlines(True), "<bug>")
     space = {"torch": torch}
     exec(compile(cell, "<bug>", "exec"), space)
-    assert "one place" not in str(examine(task, space["f"], seed=0))
+    assert not (examine(task, space["f"], seed=0).mistake or "").startswith("one place")
+
+
+def test_no_search_through_calls_that_can_fill_the_memory():
+    """With another size ``lstsq`` filled gigabytes, and a call into the library cannot be stopped."""
+    wrong = SOFT.replace("-1", "0")
+    right = lambda x: torch.softmax(x, -1)  # noqa: E731
+    assert told(right, wrong).mistake.startswith("one place")
+    assert told(right, wrong.replace("return", "torch.linalg.norm(x)\n    return")).mistake is None
 
 
 def test_nothing_else_of_the_cell_runs_again():

@@ -57,15 +57,13 @@ def test_the_longest_number_fits():
 
 
 def test_box_shows_refusals_and_keeps_the_text(capsys, monkeypatch):
-    import IPython.display
-
     def answer(text, beam=1):
         if not text:
             raise ValueError("nothing to translate")
         return f"{text} x {beam}"
 
     shown = []
-    monkeypatch.setattr(IPython.display, "display", shown.append)
+    monkeypatch.setattr("course_utils.show.box.display_live", shown.append)
     assert reply(answer, "") == "✗ nothing to translate"
     type_and_see(answer, "two <b>", "number", beam=[1, 2])
     assert "two <b> x 1" in capsys.readouterr().out
