@@ -16,6 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # so that what runs beside it doe
 ROOT = Path(__file__).resolve().parent
 RECORD = ROOT / "tests" / "seconds.json"  # seconds of each notebook and test file, written by --record-seconds
 ONE_BY_ONE = "test_exercises.py"  # thousands of short proofs that share nothing
+FIRST = ("test_browser.py", "test_grading.py", "test_grading_long.py")  # what takes longest in --full
 BY_CHAPTER = "test_controls.py"  # the controls of one chapter share a run of its cells
 
 
@@ -35,7 +36,8 @@ def pytest_collection_modifyitems(items):
     def order(item):
         file = _file(item.nodeid)
         last = file.endswith(ONE_BY_ONE)  # small pieces fill what is left at the end
-        return last, -seconds.get(file, 60.0), place[file]
+        first = bool(os.environ.get("COURSE_FULL")) and file.endswith(FIRST)
+        return last, not first, -seconds.get(file, 60.0), place[file]
 
     items.sort(key=order)  # a stable sort: the cells of a notebook keep their order
     for item in items:
