@@ -5,6 +5,7 @@ How the tests are spread over the processor's cores is decided in ``conftest.py`
 """
 
 import re
+import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -15,10 +16,14 @@ OF_EVERY_CHAPTER = ("test_exercises.py", "test_notebooks.py", "test_text_and_exe
 JOBS = 2  # notebooks at a time, one thread each: on two shared cores that is three times as fast as two threads each
 
 
-def paths(numbers):
-    """What pytest is given: everything there is, or what belongs to these chapters ("03", "08a")."""
+def paths(numbers, full=False):
+    """What pytest is given: everything there is, or what belongs to these chapters ("03", "08a").
+
+    In the whole ``--full`` run the blank chapters run in a browser, where there is one: they need not run a second time.
+    """
     if not numbers:
-        return [folder for folder in ("tests",) + NOTEBOOK_FOLDERS if (ROOT / folder).is_dir()]
+        folders = ("solutions",) if full and any(map(shutil.which, ("chromium", "chromium-browser"))) else NOTEBOOK_FOLDERS
+        return [folder for folder in ("tests",) + folders if (ROOT / folder).is_dir()]
     files = sorted((ROOT / "tests").rglob("test_*.py"))
     found = [path for path in files if path.name in OF_EVERY_CHAPTER or any(belongs(path.stem, number) for number in numbers)]
     for number in numbers:
@@ -39,4 +44,4 @@ def command(numbers, full, rest):
         environment["COURSE_CHAPTERS"] = ",".join(numbers)
     if full:
         environment["COURSE_FULL"] = "1"
-    return paths(numbers) + ["-n", str(JOBS)] + list(rest), environment
+    return paths(numbers, full) + ["-n", str(JOBS)] + list(rest), environment

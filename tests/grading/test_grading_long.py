@@ -233,7 +233,8 @@ def test_a_run_that_is_killed_again_and_again(tmp_path, undisturbed, jobs):
     said = run.finish()
     print(f"{jobs} judges, {len(run.kills)} kills; lines: {sorted(kill.lines for kill in run.kills)}; {said.strip()}")
     assert run.left_over(20) == []
-    assert len(run.kills) >= len(SERIES[jobs]) - 3, "kills came too late: the class is too small for this machine"
+    # a kill while tables are written may come too late; what must be there of each kind is asked for below
+    assert len(run.kills) >= 3 * len(SERIES[jobs]) // 4, "kills came too late: the class is too small for this machine"
     assert sum(kill.lines == 0 for kill in run.kills) >= 2
     assert sum(0 < kill.lines < TOTAL for kill in run.kills) >= 5
     assert sum(kill.lines == TOTAL and 0 < kill.written for kill in run.kills) >= 2

@@ -735,7 +735,7 @@ def test_help_of_grade_needs_no_environment():
     assert done.returncode == 0 and done.stdout.startswith("usage: python course.py grade") and "submissions" in done.stdout
 
 
-def test_what_belongs_to_the_whole_tree_and_to_a_chapter():
+def test_what_belongs_to_the_whole_tree_and_to_a_chapter(monkeypatch):
     from course_tools import testing
 
     words, variables = testing.command([], False, ["-x"])
@@ -743,6 +743,9 @@ def test_what_belongs_to_the_whole_tree_and_to_a_chapter():
     assert words[-1] == "-x"
     assert variables == {"OMP_NUM_THREADS": "1"}
     assert testing.command([], True, [])[1]["COURSE_FULL"] == "1"
+    for browser, folders in ((None, ["tests", "chapters", "solutions"]), ("/usr/bin/chromium", ["tests", "solutions"])):
+        monkeypatch.setattr(testing.shutil, "which", lambda name, found=browser: found)
+        assert testing.command([], True, [])[0][:-2] == folders
     words, variables = testing.command(["08a"], False, [])
     names = {Path(word).name for word in words}
     assert {"test_exercises.py", "test_notebooks.py", "test_text_and_exercises.py", "test_style.py", "test_models_08.py"} <= names
