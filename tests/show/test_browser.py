@@ -56,6 +56,8 @@ def page(browser):
     page.on("request", lambda r: None if r.url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:"))
             else page.outside.append(r.url))
     yield page
+    if page.evaluate("() => 'jupyterapp' in window"):  # twenty kernels that stay would fill the memory
+        page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
     page.close()
 
 
@@ -158,7 +160,7 @@ def test_links_open_the_right_notebook_at_the_right_place(page, address):
     """The next chapter, the map, a chapter of the map, and the exercise that is next, in another notebook."""
     notebook = Notebook(page, address, f"chapters/{CHAPTERS[0]}")
     seen = notebook.click("→")
-    assert seen["path"] == f"chapters/{CHAPTERS[1]}" and seen["first"].startswith("01 ")
+    assert seen["path"] == f"chapters/{CHAPTERS[1]}" and seen["first"].startswith(CHAPTERS[1].split("_")[0])
     seen = notebook.click("map of the course")
     assert seen["path"] == f"chapters/{CHAPTERS[0]}" and "chapters" in seen["first"]
     assert notebook.click("03 Scaled")["path"].startswith("chapters/03_")
