@@ -268,7 +268,7 @@ def distil(student, teacher, labels, temperature, share):
                 'F.kl_div(student / temperature, log_p.exp(), reduction="batchmean")'), says=("are still logits",)),
     Answer("12a.2", "F.kl_div is given the teacher's logarithms and not told",
            edit(DISTIL, "(log_p.exp() * (log_p - log_q)).sum(-1).mean()", 'F.kl_div(log_q, log_p, reduction="batchmean")'),
-           says=("target in logarithms",), never=("has no effect",)),
+           says=("its target is in logarithms",), never=("has no effect",)),
     Answer("12a.2", "F.kl_div averages over all entries",
            edit(DISTIL, "(log_p.exp() * (log_p - log_q)).sum(-1).mean()", "F.kl_div(log_q, log_p.exp())"), says=("over the vocabulary",)),
     Answer("12a.2", "the labels' part takes logits for logarithms",
@@ -857,7 +857,7 @@ def block_mask(n, block, reach, chosen, extra):
     for a, b in extra:
         small[a, b] = True
     return small.repeat_interleave(block, 0).repeat_interleave(block, 1)
-""", says=("counts from the back",)),
+""", says=("counts from the end",)),
     Answer("12a.7", "indexes with the list twice, which meets the diagonal alone",
            edit(BLOCKS, "        small[c, :] = True\n        small[:, c] = True\n", "        small[chosen, chosen] = True\n")),
     Answer("12a.7", "reads the reach as a number of tokens", edit(BLOCKS, ".abs() <= reach", ".abs() * block <= reach"),

@@ -1,6 +1,6 @@
 // JupyterLab draws a picture without the description that is stored beside it, so that a screen reader says nothing of it.
 // This extension, for which nothing has to be built, reads the description from the output and gives it to the picture.
-// It also dims pictures in the dark theme, and lets wide formulas scroll.
+// It also gives sliders the name that stands beside them, dims pictures in the dark theme, and lets wide formulas scroll.
 (() => {
   // Every output area below a widget of JupyterLab: those of the cells, and those that stand inside a slider's output.
   function* areas(widget) {
@@ -24,6 +24,9 @@
       + '.jp-RenderedMarkdown mjx-container[display="true"] {overflow: auto hidden}'; // a formula wider than the window scrolls
     document.head.append(style);
     setInterval(() => {
+      for (const handle of document.querySelectorAll('.noUi-handle:not([aria-label])')) {
+        handle.ariaLabel = handle.closest('.jupyter-widgets')?.querySelector('.widget-label')?.textContent || 'slider';
+      }
       if (!document.querySelector('.jp-RenderedImage img:not([alt])')) return;
       for (const widget of app.shell.widgets('main')) (widget.content?.widgets || [widget]).forEach(describe); // the cells of a notebook
     }, 1000);
