@@ -145,7 +145,7 @@ def run(number: str, controls: list[Control]) -> tuple[Outcome, list[Outcome]]:
     try:
         ends = [Outcome(**end) for end in json.loads(done.stdout.splitlines()[-1])]
     except (IndexError, ValueError):
-        raise RuntimeError(f"the cells ended without a report: {done.stderr[-2000:]}") from None
+        raise RuntimeError(f"the cells ended without a report, exit code {done.returncode}: {done.stderr[-2000:]}") from None
     return ends[0], ends[1:]
 
 
@@ -168,4 +168,4 @@ if __name__ == "__main__":
             break
     never = Outcome("", "the cells above it fail as they are", 0.0)
     print(json.dumps([asdict(Outcome(whole.line, whole.error, round(seconds, 1))),
-                      *(ends.get(place, asdict(never)) for place in range(len(given["forks"])))]), file=real)
+                      *(ends.get(place, asdict(never)) for place in range(len(given["forks"])))]), file=real, flush=True)
