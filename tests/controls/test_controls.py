@@ -6,6 +6,7 @@ import importlib
 import os
 import pkgutil
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -68,3 +69,9 @@ def test_the_assertion_fails_when_its_cause_is_removed(number: str, control: Con
 def test_a_control_that_fits_nothing_is_refused() -> None:
     with pytest.raises(ControlError):
         cells_behind("01", Control("", "", fails="assert no such line"), broken=False)
+
+
+def test_a_process_that_ends_early_costs_its_own_control_alone() -> None:
+    first = CHAPTERS["01"][0]
+    whole, (broken, ended) = run("01", [first, replace(first, before="import os; os._exit(0)")])
+    assert not whole.error and broken.error.startswith("AssertionError") and "without a report" in ended.error
