@@ -19,6 +19,8 @@ CONTROLS = [
             "    longer = model.decode(target[:1, :8], memory, mask)      # (1, 8, vocab)",
             "    x = model.embed(target[:1, :8], model.target_embedding)\n"
             "    longer = model.output(model.decoder(x, memory, None, mask))"),
+    Control("The gain of a cache is larger for long texts.",
+            "no cache in either", "assert ratio[-1] > 1.3 * ratio[0] and ratio[-1] > 2", "min(seconds(n, cached)", "min(seconds(n, False)"),
     Control("With a cache the scores are those of one pass.",
             "a cache emptied before every step", "torch.testing.assert_close(one_by_one, full, rtol=1e-5, atol=1e-5)",
             "    steps = [model.decode(token, memory, mask, caches)", "    steps = [model.decode(token, memory, mask, model.new_caches())"),

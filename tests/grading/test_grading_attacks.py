@@ -57,7 +57,9 @@ ATTACKS = {
                           "FileNotFoundError"),
     "reads solutions": (f"import pathlib\nfound = [p for p in [pathlib.Path({str(ROOT / 'solutions')!r}), pathlib.Path({str(ROOT)!r}) / "
                         "'course_utils'] if p.exists()]\nassert found, 'nothing there'\n" + RIGHT, "raised", None, "nothing there"),
-    "searches the disk": ("import os\nfound = []\nfor d, inner, fs in os.walk('/'):\n    if d in ('/usr', '/proc') or d.endswith('-packages'):\n        inner.clear()\n"
+    "searches the disk": ("import os\nfound = []\nfor d, inner, fs in os.walk('/'):\n"
+                          "    if d in ('/usr', '/proc') or d.endswith('-packages'):\n"
+                          "        inner[:] = [name for name in inner if 'course' in name]\n"
                           "    found += [f for f in fs if f.startswith('01_kernel') or d.endswith('ch01') and 'course' in d]\n"
                           "assert found, 'nothing found'\n" + RIGHT,
                           "raised", None, "nothing found"),
