@@ -42,11 +42,13 @@ def blank_chapters(root: Path) -> list[Path]:
     return found
 
 
-def readme(root: Path) -> str:
-    """The README without what a class does not receive."""
+def readme(root: Path, target: Path) -> str:
+    """The README without what a class does not receive: sections, the sentence on solutions, links to files that are not in ``target``."""
     sections = re.split(r"(?m)^(?=## )", (root / "README.md").read_text(encoding="utf-8"))
     kept = "".join(part for part in sections if not part.startswith(README_CUTS))
-    return "".join(line for line in kept.splitlines(True) if "`solutions/`" not in line)
+    kept = re.sub(r"[ \n]?`solutions/` [^\n.]*\.(?=\s)", "", kept)
+    return re.sub(r"(?<!!)\[([^\]\n]+)\]\((?!\w+:|#)([^)#\s]+)[^)\s]*\)",
+                  lambda link: link[0] if (target / link[2]).exists() else link[1], kept)
 
 
 def write(target: Path, root: Path, numbers: list[str] | None = None) -> None:
@@ -71,7 +73,7 @@ def write(target: Path, root: Path, numbers: list[str] | None = None) -> None:
             if (root / name).is_file():
                 shutil.copy(root / name, target / name)
         if (root / "README.md").is_file():
-            (target / "README.md").write_text(readme(root), encoding="utf-8")
+            (target / "README.md").write_text(readme(root, target), encoding="utf-8")
     except (OSError, KeyboardInterrupt):
         shutil.rmtree(target, ignore_errors=True)  # half a hand-out is worse than none
         raise

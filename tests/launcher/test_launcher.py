@@ -782,16 +782,20 @@ def test_handout(course, tmp_path, monkeypatch, capsys):
     ]
 
 
-def test_the_readme_of_a_handout_leads_nowhere_that_is_missing(tmp_path):
+@pytest.mark.parametrize("numbers", [None, ["03", "06"]])
+def test_the_readme_of_a_handout_leads_nowhere_that_is_missing(numbers, tmp_path):
     from course_tools import handout
 
-    handout.write(tmp_path / "class", ROOT)
+    handout.write(tmp_path / "class", ROOT, numbers)
     text = (tmp_path / "class" / "README.md").read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#]+)", text)
     assert "docs/ways_in.md" in links
     assert [link for link in links if not link.startswith("http") and not (tmp_path / "class" / link).exists()] == []
     assert "course.py grade" not in text
     assert "course.py book" not in text
+    assert "solutions/" not in text and "puts your answers and your own cells back" in text  # one sentence goes, its neighbours stay
+    assert "[03 Scaled dot-product self-attention](chapters/03_self_attention.ipynb)" in text
+    assert ("| 02 Soft alignment |" in text) == (numbers is not None)
 
 
 def test_handout_refuses_a_chapter_with_answers(course, tmp_path, capsys):
