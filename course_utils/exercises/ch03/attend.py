@@ -19,7 +19,7 @@ def _attention_oracle(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | 
     if mask is None:
         return fused(query, key, value), fused(query, key, one_hot)
     empty = ~mask.any(-1, keepdim=True)
-    return tuple(fused(query, key, v, attn_mask=mask | empty) * ~empty for v in (value, one_hot))
+    return tuple(fused(query, key, v, attn_mask=mask | empty).masked_fill(empty, 0.0) for v in (value, one_hot))
 
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, how: str = "right") -> tuple[Tensor, Tensor]:
@@ -40,7 +40,7 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = Non
             scores = scores + torch.zeros(keep.shape).masked_fill(~keep, -torch.inf)
         elif how == "nan":
             scores = scores.masked_fill(~keep, -torch.inf)
-        elif how in ("1e9", "1e9, empty rows 0"):
+        elif how in ("1e9", "1e9, empty rows 0", "1e9 and product"):
             scores = scores.masked_fill(~keep, -1e9)
         elif how == "finite":
             scores = scores.masked_fill(~keep & ~empty, -100.0)
@@ -54,7 +54,7 @@ def _attend(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = Non
     weights = torch.softmax(scores, dim={"queries": -2, "axis 1": 1}.get(how, -1))
     if how == "swept":
         weights = weights.nan_to_num()
-    if mask is not None and how == "after":
+    if mask is not None and how in ("after", "1e9 and product"):
         weights = weights * mask
     if mask is not None and how not in ("ignored", "zero score", "added", "swept", "nan", "1e9", "after", "only output", "kept"):
         weights = weights.masked_fill(empty, 0.0)
@@ -168,6 +168,9 @@ ATTENTION = Exercise(
         Twin("a fill that is not low enough", partial(_attend, how="1e9, empty rows 0"),
              "Minus a thousand million looks lower than everything, but a permitted score can lie lower still, and then the forbidden keys "
              "win. Only minus infinity is below everything."),
+        Twin("a low fill, then a product with the mask", partial(_attend, how="1e9 and product"),
+             "A permitted score can lie below minus a thousand million. Then the softmax gives its weight to the forbidden keys, and the "
+             "product with the mask leaves the row with nothing. Only minus infinity is below everything."),
         Twin("empty row gives the mean", partial(_attend, how="1e9"),
              "With a large negative number instead of minus infinity, a row with nothing to attend to gets equal weights, and "
              "forbidden values leak into the output. In this course, its weights and its output are 0."),

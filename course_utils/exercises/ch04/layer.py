@@ -83,12 +83,12 @@ class _MultiHead(nn.Module):
         scores = q @ k.mT / math.sqrt(width)
         if how == "one head":
             scores = scores.mean(1, keepdim=True).expand_as(scores)
-        if mask is not None and how in ("added", "zero", "multiplied", "finite", "1e9, empty rows 0"):
-            empty = ~mask.any(-1, keepdim=True)
+        if mask is not None and how in ("added", "zero", "multiplied", "finite", "1e9, empty rows 0", "1e9 and product"):
+            empty, low = ~mask.any(-1, keepdim=True), scores.masked_fill(~mask, -1e9)
             scores = {"added": scores + mask, "zero": scores.masked_fill(~mask, 0.0), "multiplied": scores,
-                      "finite": scores.masked_fill(~mask & ~empty, -1e4), "1e9, empty rows 0": scores.masked_fill(~mask, -1e9)}[how]
+                      "finite": scores.masked_fill(~mask & ~empty, -1e4), "1e9, empty rows 0": low, "1e9 and product": low}[how]
             weights = torch.softmax(scores, -1)
-            weights = weights * mask if how == "multiplied" else weights
+            weights = weights * mask if how in ("multiplied", "1e9 and product") else weights
             weights = weights.masked_fill(empty, 0.0) if how in ("finite", "1e9, empty rows 0") else weights
         elif mask is not None and how in ("nan", "mean"):
             weights = torch.softmax(scores.masked_fill(~mask, -torch.inf if how == "nan" else -1e9), -1)
@@ -152,7 +152,7 @@ def _draw(seed: int) -> list[Case]:
 
 
 def _fixed() -> list[Case]:
-    g = generator(9)
+    g, g_empty = generator(9), generator(10)
     empty = torch.ones(2, 5, 5).bool()
     empty[0, 2], empty[1, 0] = False, False
     bad = {"init": {"d_model": 30, "num_heads": 4, "bias": True}, "parameters": {}, "inputs": {"query": torch.ones(1, 2, 30)}}
@@ -162,11 +162,11 @@ def _fixed() -> list[Case]:
     return [
         left_out,
         _case(g, "sequences of one token", "self", randn(g, 2, 1, 12)),
+        _case(g_empty, "queries that may attend to nothing", "empty row", randn(g_empty, 2, 5, 12), mask=empty),
         _case(g, "scores of about a hundred thousand, one key permitted", "mask", 1e5 * randn(g, 2, 4, 6), randn(g, 2, 5, 6), mask=alone),
         _case(g, "scores of about ten thousand million, of either sign, one key permitted", "mask", 3e5 * randn(g, 2, 4, 6),
               3e5 * randn(g, 2, 5, 6), randn(g, 2, 5, 6), mask=alone),
         _case(g, "one head", "self", randn(g, 3, 4, 5), heads=1),
-        _case(g, "queries that may attend to nothing", "empty row", randn(g, 2, 5, 12), mask=empty),
         Case("the constructor with d_model = 30, num_heads = 4", bad, part="bad input", rejects=ValueError, mentions=("30", "4")),
     ]
 
@@ -227,6 +227,9 @@ MODULE = Exercise(
         Twin("a fill that is not low enough", _module("1e9, empty rows 0"),
              "Minus a thousand million looks lower than everything, but a permitted score can lie lower still, and then the forbidden keys "
              "win. Only minus infinity is below everything."),
+        Twin("a low fill, then a product with the mask", _module("1e9 and product"),
+             "A permitted score can lie below minus a thousand million. Then the softmax gives its weight to the forbidden keys, and the "
+             "product with the mask leaves the row with nothing. Only minus infinity is below everything."),
         Twin("batch of the mask taken for heads", _module("batch for heads"),
              "The scores have four axes. Broadcasting aligns your mask from the right, so its batch axis is taken for the heads. "
              "Give the mask an axis for the heads."),

@@ -63,6 +63,12 @@ def attention_scores(query, key):
         SOFTMAX, "e = torch.exp(scores) * mask\n    weights = e / e.sum(-1, keepdim=True).clamp(min=1e-30)")),
     Listed("03.2", "forbidden score -100", ATTENTION.replace("-torch.inf", "-100"), says=("Masked scores set to a number",)),
     Listed("03.2", "forbidden score -1e4", ATTENTION.replace("-torch.inf", "-1e4")),
+    Listed("03.2", "forbidden score -1e9, and nothing else: the input shown has the empty row of the reason", ATTENTION.replace(
+        SOFTMAX, "weights = torch.softmax(scores.masked_fill(~mask, -1e9), -1)"),
+        says=("Tried: row 1 may attend to nothing", "Empty row gives the mean"), never=("-0,",)),
+    Listed("03.2", "forbidden score -1e9, then a product with the mask", ATTENTION.replace(
+        SOFTMAX, "weights = torch.softmax(scores.masked_fill(~mask, -1e9), -1) * mask"),
+        says=("Tried: each query permits one key", "A low fill, then a product with the mask")),
     Listed("03.2", "an assertion", ATTENTION.replace(
         "if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:\n        raise ValueError(",
         "assert query.shape[-1] == key.shape[-1] and key.shape[-2] == value.shape[-2], ("), never=("by accident",)),

@@ -68,6 +68,12 @@ def merge_heads(x):
     Listed("04.4", "softmax over the heads", MODULE.replace("torch.softmax(scores, -1)", "torch.softmax(scores, 1)"),
            never=("contains NaN",)),
     Listed("04.4", "forbidden score -1e4", MODULE.replace("-torch.inf", "-1e4"), says=("Masked scores set to a number",)),
+    Listed("04.4", "forbidden score -1e9, and nothing else: the input shown has the empty row of the reason", MODULE.replace(
+        "scores.masked_fill(~mask & ~empty, -torch.inf)", "scores.masked_fill(~mask, -1e9)").replace(
+        "weights.masked_fill(empty, 0.0)", "weights"), says=("Tried: queries that may attend to nothing", "Empty row gives the mean")),
+    Listed("04.4", "forbidden score -1e9, then a product with the mask", MODULE.replace(
+        "scores.masked_fill(~mask & ~empty, -torch.inf)", "scores.masked_fill(~mask, -1e9)").replace(
+        "weights.masked_fill(empty, 0.0)", "weights * mask"), says=("A low fill, then a product with the mask",)),
     Listed("04.4", "mask added as 0 and 1", MODULE.replace(
         "scores.masked_fill(~mask & ~empty, -torch.inf)", "scores + mask.float()").replace(
         "weights = weights.masked_fill(empty, 0.0)", "pass"), says=("Mask added to the scores",)),
