@@ -26,8 +26,8 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # also where PYTHONSAFEPATH is set
-import course_setup as setup
-from course_setup import ROOT, Problem
+from course_utils.launcher import setup
+from course_utils.launcher.setup import ROOT, Problem
 
 NOTEBOOK_FOLDERS = ("chapters", "solutions")
 
@@ -93,7 +93,7 @@ def run_tool(args, module, words, extras=("dev",), folder=ROOT):
 
 def start_page(number):
     """Bring the learner's copies up to date; the page to open: a chapter, or the exercise to go on with."""
-    from course_work import Work, next_exercise  # standard library only
+    from course_utils.launcher.work import Work, next_exercise  # standard library only
 
     work = Work(ROOT)
     try:
@@ -120,8 +120,11 @@ def lab(args):
     runtime, log = ROOT / ".course" / "runtime", ROOT / ".course" / "lab.log"
     open_already = setup.running_server(runtime)
     if open_already:  # a page that is open would write the old text over the new one
-        print("JupyterLab runs already:  {url}lab?token={token}\nTo start it afresh, first stop it (Ctrl-C) where it runs."
-              .format(**open_already))
+        print(
+            "JupyterLab runs already:  {url}lab?token={token}\nTo start it afresh, first stop it (Ctrl-C) where it runs.".format(
+                **open_already
+            )
+        )
         return 0
     if args.port is not None:
         refuse_taken_port(args.port)
@@ -159,13 +162,13 @@ def lab(args):
 def progress(args):
     """Show which exercises are done, and which one is next."""
     setup.set_up((), args.torch, args.unlocked)
-    return setup.run_visibly([setup.VENV_PYTHON, "-c", "from course_utils.checks import progress; print(progress())"],
+    return setup.run_visibly([setup.VENV_PYTHON, "-c", "from course_checks import progress; print(progress())"],
                              setup.child_environment())  # fmt: skip
 
 
 def restart(args):
     """Begin a chapter again with a fresh copy; yours is kept."""
-    from course_work import Work  # standard library only
+    from course_utils.launcher.work import Work  # standard library only
 
     (number,) = chapter_numbers([args.chapter])
     kept = Work(ROOT).restart(number)
@@ -237,9 +240,9 @@ def handout(args):
 
 def export(args):
     """Put everything you have answered into one zip, to hand in."""
-    import course_export
+    from course_utils.launcher import export
 
-    return course_export.main([*([args.file] if args.file else []), *(["--name", args.name] if args.name else [])])
+    return export.main([*([args.file] if args.file else []), *(["--name", args.name] if args.name else [])])
 
 
 def grade(args):
@@ -267,9 +270,7 @@ def grade(args):
 
 def make_parser():
     """The command line, and its commands by name."""
-    parser = argparse.ArgumentParser(
-        prog="python course.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(prog="python course.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     version = re.search(r'(?m)^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8")).group(1)
     python = sys.version.split()[0]
     parser.add_argument("--version", action="version", version=f"Attention, from Kernels to GPT {version} (Python {python})")

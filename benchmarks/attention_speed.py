@@ -75,15 +75,37 @@ def main():
         for training in (False, True):
             functions = pair(d_model, num_heads, batch, tokens, masked, training)
             ours, theirs = measure(functions, options.runs, options.repeats)
-            rows.append({"batch": batch, "tokens": tokens, "d_model": d_model, "num_heads": num_heads, "causal_mask": masked,
-                         "mode": "training" if training else "inference", "ours_s": ours, "torch_s": theirs,
-                         "speed_ratio": theirs / ours})
-            print(f"batch {batch:2d}, {tokens:3d} tokens, d_model {d_model}, {num_heads:2d} heads, mask {masked!s:5s} "
-                  f"{rows[-1]['mode']:9s} ours {1e3 * ours:6.1f} ms, torch {1e3 * theirs:6.1f} ms, ratio {theirs / ours:.2f}")
+            rows.append(
+                {
+                    "batch": batch,
+                    "tokens": tokens,
+                    "d_model": d_model,
+                    "num_heads": num_heads,
+                    "causal_mask": masked,
+                    "mode": "training" if training else "inference",
+                    "ours_s": ours,
+                    "torch_s": theirs,
+                    "speed_ratio": theirs / ours,
+                }
+            )
+            print(
+                f"batch {batch:2d}, {tokens:3d} tokens, d_model {d_model}, {num_heads:2d} heads, mask {masked!s:5s} "
+                f"{rows[-1]['mode']:9s} ours {1e3 * ours:6.1f} ms, torch {1e3 * theirs:6.1f} ms, ratio {theirs / ours:.2f}"
+            )
     slowest = min(row["speed_ratio"] for row in rows)
     print(f"smallest ratio {slowest:.2f}")
-    write("attention_speed", {"runs": options.runs, "calls_in_a_run": options.repeats, "threads": torch.get_num_threads(),
-                              "dtype": "float32", "need_weights": False, "smallest_ratio": slowest, "configurations": rows})
+    write(
+        "attention_speed",
+        {
+            "runs": options.runs,
+            "calls_in_a_run": options.repeats,
+            "threads": torch.get_num_threads(),
+            "dtype": "float32",
+            "need_weights": False,
+            "smallest_ratio": slowest,
+            "configurations": rows,
+        },
+    )
     return 0 if slowest >= options.min_ratio else 1
 
 

@@ -52,8 +52,9 @@ def functions(batch, ours, theirs):
 
     ours.eval(), theirs.eval()
     torch.testing.assert_close(mine()[mask], other()[mask], rtol=1e-4, atol=1e-4)
-    torch.testing.assert_close(ours.embeddings.segment.weight.grad, theirs.embeddings.token_type_embeddings.weight.grad,
-                               rtol=1e-3, atol=1e-4)
+    torch.testing.assert_close(
+        ours.embeddings.segment.weight.grad, theirs.embeddings.token_type_embeddings.weight.grad, rtol=1e-3, atol=1e-4
+    )
     return mine, other
 
 
@@ -85,16 +86,36 @@ def main():
                 order = (mine, other) if run % 2 else (other, mine)
                 pair = {function: seconds(function, options.repeats) for function in order}
                 times.append((pair[mine], pair[other]))
-            row = {"texts": kind, "batch": size, "tokens": batch[0].shape[1], "real_share": batch[2].double().mean().item(),
-                   "dropout": 0.1 if training else 0.0, "ours_s": statistics.median(a for a, _ in times),
-                   "theirs_s": statistics.median(b for _, b in times), "speed_ratio": statistics.median(b / a for a, b in times)}
+            row = {
+                "texts": kind,
+                "batch": size,
+                "tokens": batch[0].shape[1],
+                "real_share": batch[2].double().mean().item(),
+                "dropout": 0.1 if training else 0.0,
+                "ours_s": statistics.median(a for a, _ in times),
+                "theirs_s": statistics.median(b for _, b in times),
+                "speed_ratio": statistics.median(b / a for a, b in times),
+            }
             rows.append(row)
-            print(f"{kind:9s} batch {size:2d}, {row['tokens']:3d} tokens, {row['real_share']:.0%} real, dropout {row['dropout']}: ours "
-                  f"{1e3 * row['ours_s']:6.1f} ms, BertModel {1e3 * row['theirs_s']:6.1f} ms, ratio {row['speed_ratio']:.2f}", flush=True)
+            print(
+                f"{kind:9s} batch {size:2d}, {row['tokens']:3d} tokens, {row['real_share']:.0%} real, dropout {row['dropout']}: ours "
+                f"{1e3 * row['ours_s']:6.1f} ms, BertModel {1e3 * row['theirs_s']:6.1f} ms, ratio {row['speed_ratio']:.2f}",
+                flush=True,
+            )
     slowest, plain = (min(row["speed_ratio"] for row in rows if bool(row["dropout"]) is wanted) for wanted in (True, False))
     print(f"smallest ratio {slowest:.2f} in training, {plain:.2f} without dropout")
-    write("bert_speed", {"runs": options.runs, "calls_in_a_run": options.repeats, "threads": torch.get_num_threads(), "dtype": "float32",
-                         "smallest_ratio": slowest, "smallest_without_dropout": plain, "configurations": rows})
+    write(
+        "bert_speed",
+        {
+            "runs": options.runs,
+            "calls_in_a_run": options.repeats,
+            "threads": torch.get_num_threads(),
+            "dtype": "float32",
+            "smallest_ratio": slowest,
+            "smallest_without_dropout": plain,
+            "configurations": rows,
+        },
+    )
     return 0 if slowest >= options.min_ratio else 1
 
 

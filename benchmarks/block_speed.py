@@ -50,9 +50,14 @@ def pair(batch, tokens, d_model, num_heads, d_ff, norm_first, masked, dropout):
             gradients.append({"x": x.grad, **{n: p.grad for n, p in module.named_parameters()}})
         torch.testing.assert_close(*outputs, rtol=1e-5, atol=1e-5)
         mine, other = gradients
-        for left, right in [("x", "x"), ("attention.w_qkv.weight", "self_attn.in_proj_weight"),
-                            ("attention.w_o.weight", "self_attn.out_proj.weight"), ("feed_forward.w_1.weight", "linear1.weight"),
-                            ("feed_forward.w_2.weight", "linear2.weight"), ("norm_1.weight", "norm1.weight")]:
+        for left, right in [
+            ("x", "x"),
+            ("attention.w_qkv.weight", "self_attn.in_proj_weight"),
+            ("attention.w_o.weight", "self_attn.out_proj.weight"),
+            ("feed_forward.w_1.weight", "linear1.weight"),
+            ("feed_forward.w_2.weight", "linear2.weight"),
+            ("norm_1.weight", "norm1.weight"),
+        ]:
             torch.testing.assert_close(mine[left], other[right], rtol=1e-5, atol=1e-5)
     return functions
 
@@ -68,15 +73,39 @@ def main():
         for dropout in (0.0, 0.1):
             functions = pair(batch, tokens, d_model, num_heads, d_ff, norm_first, masked, dropout)
             ours, theirs = measure(functions, options.runs, options.repeats)
-            rows.append({"batch": batch, "tokens": tokens, "d_model": d_model, "num_heads": num_heads, "d_ff": d_ff,
-                         "norm_first": norm_first, "causal_mask": masked, "dropout": dropout, "ours_s": ours, "torch_s": theirs,
-                         "speed_ratio": theirs / ours})
-            print(f"batch {batch:3d}, {tokens:3d} tokens, d_model {d_model}, {'pre ' if norm_first else 'post'}, mask {masked!s:5s}, "
-                  f"dropout {dropout}: ours {1e3 * ours:6.1f} ms, torch {1e3 * theirs:6.1f} ms, ratio {theirs / ours:.2f}", flush=True)
+            rows.append(
+                {
+                    "batch": batch,
+                    "tokens": tokens,
+                    "d_model": d_model,
+                    "num_heads": num_heads,
+                    "d_ff": d_ff,
+                    "norm_first": norm_first,
+                    "causal_mask": masked,
+                    "dropout": dropout,
+                    "ours_s": ours,
+                    "torch_s": theirs,
+                    "speed_ratio": theirs / ours,
+                }
+            )
+            print(
+                f"batch {batch:3d}, {tokens:3d} tokens, d_model {d_model}, {'pre ' if norm_first else 'post'}, mask {masked!s:5s}, "
+                f"dropout {dropout}: ours {1e3 * ours:6.1f} ms, torch {1e3 * theirs:6.1f} ms, ratio {theirs / ours:.2f}",
+                flush=True,
+            )
     slowest = min(row["speed_ratio"] for row in rows)
     print(f"smallest ratio {slowest:.2f}")
-    write("block_speed", {"runs": options.runs, "calls_in_a_run": options.repeats, "threads": torch.get_num_threads(),
-                          "dtype": "float32", "smallest_ratio": slowest, "configurations": rows})
+    write(
+        "block_speed",
+        {
+            "runs": options.runs,
+            "calls_in_a_run": options.repeats,
+            "threads": torch.get_num_threads(),
+            "dtype": "float32",
+            "smallest_ratio": slowest,
+            "configurations": rows,
+        },
+    )
     return 0 if slowest >= options.min_ratio else 1
 
 

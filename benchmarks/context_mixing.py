@@ -24,9 +24,9 @@ class ContextMixer:
         self.tables = [{} for _ in range(len(ORDERS) + 1)]  # one for each order, and the word
         self.weights = {}  # for each part of a byte that is known: one weight for each input
         self.history = bytearray()
-        self.places = {}   # last place behind these six bytes
-        self.match = 0     # where the text that is being repeated goes on, or 0
-        self.length = 0    # how long it has agreed
+        self.places = {}  # last place behind these six bytes
+        self.match = 0  # where the text that is being repeated goes on, or 0
+        self.length = 0  # how long it has agreed
 
     def rewind(self, length):
         """Forget what a frozen mixer has read behind the first ``length`` bytes."""
@@ -40,7 +40,7 @@ class ContextMixer:
         while k and (97 <= (h[k - 1] | 32) <= 122):
             k -= 1
         word = bytes(h[k:])
-        return [bytes(h[len(h) - n:]) if n else b"" for n in ORDERS] + [word]
+        return [bytes(h[len(h) - n :]) if n else b"" for n in ORDERS] + [word]
 
     def bits(self, data, learning=True):
         """Bits for every byte of ``data``, given all that was read before."""

@@ -54,8 +54,9 @@ def states(bert: Bert, ids: Tensor, positions: Tensor, languages: Tensor) -> Ten
     return bert.encoder(x, padding_mask(ids))
 
 
-def xlm(numbers: Sequence[int], words: Vocabulary, paired: str, steps: int, seed: int = 0, width: int = 64, batch: int = 64,
-        share: float = 0.2) -> tuple[BertForPretraining, History]:
+def xlm(
+    numbers: Sequence[int], words: Vocabulary, paired: str, steps: int, seed: int = 0, width: int = 64, batch: int = 64, share: float = 0.2
+) -> tuple[BertForPretraining, History]:
     """Train on English and German: masked words in single sentences and, every other step, in pairs.
 
     ``paired``: "none" (MLM alone), "translations" (TLM), or "strangers" (pairs of different numbers, to see what pairs as such do).
@@ -63,9 +64,9 @@ def xlm(numbers: Sequence[int], words: Vocabulary, paired: str, steps: int, seed
     if paired not in ("none", "translations", "strangers"):
         raise ValueError(f"paired={paired!r} is unknown; choose 'none', 'translations' or 'strangers'")
     torch.manual_seed(seed)
-    model = BertForPretraining(BertConfig(
-        vocab_size=len(words), d_model=width, num_heads=4, d_ff=4 * width, num_layers=2, max_len=32,
-        dropout=0.0, init_std=0.06))
+    model = BertForPretraining(
+        BertConfig(vocab_size=len(words), d_model=width, num_heads=4, d_ff=4 * width, num_layers=2, max_len=32, dropout=0.0, init_std=0.06)
+    )
     g, turn = torch.Generator().manual_seed(seed), 0
     texts = [[words.encode(number_tokens(n, language)) for n in numbers] for language in ("en", "de")]
     mask, bound = words.ids[MASK], words.ids[BOUND]
@@ -95,9 +96,10 @@ def hidden_nats(model: BertForPretraining, numbers: Sequence[int], words: Vocabu
     mark = int(language != "en")
     for n in numbers:
         sentence, english = words.encode(number_tokens(n, language)), words.encode(number_tokens(n, "en"))
-        hidden = [sentence[:k] + [mask] + sentence[k + 1:] for k in range(len(sentence))]
-        ids, positions, languages = side_by_side([[english, row] if beside else [row] for row in hidden], bound,
-                                                 [[0, mark] if beside else [mark]] * len(hidden))
+        hidden = [sentence[:k] + [mask] + sentence[k + 1 :] for k in range(len(sentence))]
+        ids, positions, languages = side_by_side(
+            [[english, row] if beside else [row] for row in hidden], bound, [[0, mark] if beside else [mark]] * len(hidden)
+        )
         logits = model.tokens(states(model.bert, ids, positions, languages)[ids == mask])  # one in each row
         total += F.cross_entropy(logits, torch.tensor(sentence), reduction="sum").item()
         count += len(sentence)
@@ -124,13 +126,22 @@ def directions(centre: str | None = None, without: Sequence[Direction] = ()) -> 
     return [pair for pair in permutations(LANGUAGES, 2) if (centre is None or centre in pair) and pair not in without]
 
 
-def many_to_many(numbers: Sequence[int], words: Vocabulary, trained: Sequence[Direction], steps: int, seed: int = 0, width: int = 64,
-                 batch: int = 128) -> tuple[Translator, History]:
+def many_to_many(
+    numbers: Sequence[int], words: Vocabulary, trained: Sequence[Direction], steps: int, seed: int = 0, width: int = 64, batch: int = 128
+) -> tuple[Translator, History]:
     """One translator for all these directions: the source begins with its language, the output with the language wanted."""
     torch.manual_seed(seed)
     config = TranslatorConfig(
-        d_model=width, num_heads=4, d_ff=4 * width, num_layers=2, dropout=0.0, norm_place="pre",
-        source_vocab=len(words), target_vocab=len(words), max_len=32)
+        d_model=width,
+        num_heads=4,
+        d_ff=4 * width,
+        num_layers=2,
+        dropout=0.0,
+        norm_place="pre",
+        source_vocab=len(words),
+        target_vocab=len(words),
+        max_len=32,
+    )
     model, g = Translator(config), torch.Generator().manual_seed(seed)
     texts = {language: [words.encode([f"<{language}>", *number_tokens(n, language)]) for n in numbers] for language in LANGUAGES}
 
@@ -155,16 +166,28 @@ def score(model: Translator, numbers: Sequence[int], words: Vocabulary, way: Dir
     """Share of exact translations, and of outputs made only of words of the language wanted."""
     found = translate(model, numbers, words, way)
     own = {token for n in range(1_000) for token in number_tokens(n, way[1])}
-    return {"exact": sum(a == number_tokens(n, way[1]) for a, n in zip(found, numbers, strict=True)) / len(found),
-            "right language": sum(bool(a) and own >= set(a) for a in found) / len(found)}
+    return {
+        "exact": sum(a == number_tokens(n, way[1]) for a, n in zip(found, numbers, strict=True)) / len(found),
+        "right language": sum(bool(a) and own >= set(a) for a in found) / len(found),
+    }
 
 
 def mender(words: Vocabulary, seed: int = 0, width: int = 64) -> Translator:
     """A fresh encoder–decoder with two blocks on each side and one table of embeddings."""
     torch.manual_seed(seed)
-    return Translator(TranslatorConfig(
-        d_model=width, num_heads=4, d_ff=4 * width, num_layers=2, dropout=0.0, norm_place="pre",
-        source_vocab=len(words), target_vocab=len(words), max_len=64))
+    return Translator(
+        TranslatorConfig(
+            d_model=width,
+            num_heads=4,
+            d_ff=4 * width,
+            num_layers=2,
+            dropout=0.0,
+            norm_place="pre",
+            source_vocab=len(words),
+            target_vocab=len(words),
+            max_len=64,
+        )
+    )
 
 
 def learn_to_mend(model: Translator, pair: Pairs, steps: int, lr: float = 3e-3, batch: int = 64, seed: int = 0) -> History:

@@ -52,8 +52,11 @@ def space_score(features, trained, width, **options):
 
 def judged(model, seed, seconds=None):
     """Both judges, and the size without the head."""
-    found = {"nats": held_out_nats(TEXT, model), "F1": space_score(model.body, model.body, 64, seed=seed),
-             "parameters": sum(p.numel() for p in model.body.parameters() if p.requires_grad)}
+    found = {
+        "nats": held_out_nats(TEXT, model),
+        "F1": space_score(model.body, model.body, 64, seed=seed),
+        "parameters": sum(p.numel() for p in model.body.parameters() if p.requires_grad),
+    }
     return found | ({} if seconds is None else {"seconds": seconds})
 
 
@@ -75,8 +78,11 @@ def bert(seed):
 def objectives(seed):
     """One body and three beginnings, each fine-tuned from the left and with both sides read."""
     whole = torch.ones(N, N, dtype=torch.bool)
-    makers = {"random weights": lambda: MaskedModel(body(TEXT, "bert", seed)), "next letters": lambda: train_next(TEXT, seed),
-              "prefix": lambda: train_next(TEXT, seed, prefix=True)}
+    makers = {
+        "random weights": lambda: MaskedModel(body(TEXT, "bert", seed)),
+        "next letters": lambda: train_next(TEXT, seed),
+        "prefix": lambda: train_next(TEXT, seed, prefix=True),
+    }
     found = {}
     for name, make in makers.items():
         model, seconds = timed(make)
@@ -159,8 +165,12 @@ def impostors(seed, steps, relative):
         return generator + 50 * F.binary_cross_entropy_with_logits(both(spoiled), wrong.float())
 
     history, seconds = timed(lambda: learn(both, loss, TEXT.train, steps, seed))
-    return {"F1": space_score(both.body, both.body, 64, seed=seed), "seconds": seconds,
-            "replaced of chosen": sum(replaced[-100:]) / 100, "loss": sum(history[-100:]) / 100}
+    return {
+        "F1": space_score(both.body, both.body, 64, seed=seed),
+        "seconds": seconds,
+        "replaced of chosen": sum(replaced[-100:]) / 100,
+        "loss": sum(history[-100:]) / 100,
+    }
 
 
 def electra(seed):
@@ -189,8 +199,10 @@ def elmo_more(seed):
     """ELMo's top layer instead of the mix; and BERT's frozen layers after twice as many steps."""
     model = trained_elmo(seed)[0]
     plain = train_masked(TEXT, "bert", seed, 1_600).requires_grad_(False)
-    return {"top layer": frozen(seed, 1, lambda ids: model.layers(ids)[-1:], 64),
-            "BERT, frozen, 1600 steps": frozen(seed, 3, lambda ids: plain.body.look(ids)[0], 64)}
+    return {
+        "top layer": frozen(seed, 1, lambda ids: model.layers(ids)[-1:], 64),
+        "BERT, frozen, 1600 steps": frozen(seed, 3, lambda ids: plain.body.look(ids)[0], 64),
+    }
 
 
 def elmo(seed):
@@ -230,8 +242,11 @@ def modern(seed):
     found = {}
     for steps in (400, 800):
         model, seconds = timed(lambda steps=steps: train_masked(TEXT, "modern", seed, steps))
-        found[f"{steps} steps"] = {"nats": held_out_nats(TEXT, model), "seconds": seconds,
-                                   "parameters": sum(p.numel() for p in model.body.parameters() if p.requires_grad)}
+        found[f"{steps} steps"] = {
+            "nats": held_out_nats(TEXT, model),
+            "seconds": seconds,
+            "parameters": sum(p.numel() for p in model.body.parameters() if p.requires_grad),
+        }
     return found
 
 
@@ -257,21 +272,43 @@ def distil(seed):
 
     found = {"teacher": result(teacher), "cut, not taught": result(cut(teacher, [0]))}
     for name, pages, share, temperature in (
-            ("few pages: labels", few, 0.0, 1.0), ("few pages: teacher, T=1", few, 1.0, 1.0),
-            ("few pages: teacher, T=2", few, 1.0, 2.0), ("few pages: teacher, T=4", few, 1.0, 4.0),
-            ("all pages: labels", corpus, 0.0, 1.0), ("all pages: teacher, T=2", corpus, 1.0, 2.0)):
+        ("few pages: labels", few, 0.0, 1.0),
+        ("few pages: teacher, T=1", few, 1.0, 1.0),
+        ("few pages: teacher, T=2", few, 1.0, 2.0),
+        ("few pages: teacher, T=4", few, 1.0, 4.0),
+        ("all pages: labels", corpus, 0.0, 1.0),
+        ("all pages: teacher, T=2", corpus, 1.0, 2.0),
+    ):
         student = cut(teacher, [0])
         teach(student, teacher, pages, 200, share, temperature, seed=seed)
         found[name] = result(student)
     return found
 
 
-PARTS = {f.__name__: f for f in (bert, objectives, roberta, nsp, albert, electra, electra_relative, elmo, elmo_more,
-                                 deberta, deberta_more, distil, distil_control, modern)}
+PARTS = {
+    f.__name__: f
+    for f in (
+        bert,
+        objectives,
+        roberta,
+        nsp,
+        albert,
+        electra,
+        electra_relative,
+        elmo,
+        elmo_more,
+        deberta,
+        deberta_more,
+        distil,
+        distil_control,
+        modern,
+    )
+}
 
 
 def rows(parts):
     """The chapter's comparisons, one number a seed. What each paper says of them stands in course_utils/show/family_claims.json."""
+
     def column(part, name, key="nats"):
         return [seed[name][key] for seed in parts[part].values()]
 

@@ -39,19 +39,23 @@ def xlm(seed):
     words, numbers, found = bodies.many_words(("en", "de"), 1_000), split(1_000, 0.0, 0.2), {}
     for paired in ("none", "strangers", "translations"):
         model, _ = bodies.xlm(numbers.train, words, paired, 900, seed)
-        found[paired] = {"alone": bodies.hidden_nats(model, numbers.test, words, False),
-                         "with translation": bodies.hidden_nats(model, numbers.test, words, True),
-                         "nearest": bodies.found_translations(model, numbers.test, words)}
+        found[paired] = {
+            "alone": bodies.hidden_nats(model, numbers.test, words, False),
+            "with translation": bodies.hidden_nats(model, numbers.test, words, True),
+            "nearest": bodies.found_translations(model, numbers.test, words),
+        }
     return found
 
 
 def m2m(seed):
     words, numbers, found = bodies.many_words(LANGUAGES, 1_000), split(1_000, 0.0, 0.2), {}
-    for name, trained in (("all 12", bodies.directions()), ("without de-fr", bodies.directions(without=[("de", "fr")])),
-                          ("English in each", bodies.directions("en"))):
+    for name, trained in (
+        ("all 12", bodies.directions()),
+        ("without de-fr", bodies.directions(without=[("de", "fr")])),
+        ("English in each", bodies.directions("en")),
+    ):
         model, _ = bodies.many_to_many(numbers.train, words, trained, 600, seed)
-        found[name] = {f"{a}-{b}": bodies.score(model, numbers.test, words, (a, b))
-                       for a, b in (("de", "fr"), ("en", "fr"), ("fr", "es"))}
+        found[name] = {f"{a}-{b}": bodies.score(model, numbers.test, words, (a, b)) for a, b in (("de", "fr"), ("en", "fr"), ("fr", "es"))}
     return found
 
 
@@ -67,16 +71,22 @@ def mending(seed):
     model = bodies.mender(words, seed)
     bodies.learn_to_mend(model, pair, 1_200, seed=seed)
     spoiled = {kind: [spoil(text, Random(i)) for i, text in enumerate(test)] for kind, spoil in kinds.items()}
-    return {"mended": {kind: bodies.mended(model, texts, test) for kind, texts in spoiled.items()},
-            "copied": {kind: sum(a == b for a, b in zip(texts, test, strict=True)) / len(test) for kind, texts in spoiled.items()}}
+    return {
+        "mended": {kind: bodies.mended(model, texts, test) for kind, texts in spoiled.items()},
+        "copied": {kind: sum(a == b for a, b in zip(texts, test, strict=True)) / len(test) for kind, texts in spoiled.items()},
+    }
 
 
 def fewshot(seed):
     words = denoising.vocabulary(("en", "de"))
     texts = [words.encode(denoising.count(s, language)) for s in denoising.starts(False) for language in ("en", "de")]
     sentinels, mask = [words.ids[token] for token in denoising.SENTINELS], words.ids[denoising.MASK]
-    tasks = {"scratch": None, "T5 spans": lambda rng, text: noise.corrupt_spans(text, sentinels, rng, 0.3),
-             "BART infilling": lambda rng, text: (noise.infill(text, 0.3, mask, rng), text)}
+    tasks = {
+        "scratch": None,
+        "T5 spans": lambda rng, text: noise.corrupt_spans(text, sentinels, rng, 0.3),
+        "BART infilling": lambda rng, text: (noise.infill(text, 0.3, mask, rng), text),
+    }
+
     def sentence(n, language):
         return words.encode(number_tokens(n, language))
 
@@ -87,6 +97,7 @@ def fewshot(seed):
     for name, task in tasks.items():
         begun, decoded = bodies.mender(words, seed), []
         if task is not None:
+
             def pretraining(rng, task=task, decoded=decoded):
                 source, target = task(rng, rng.choice(texts))
                 decoded.append(len(target))
@@ -113,15 +124,23 @@ def controlled(seed):
 
 def long(seed):
     g = torch.Generator().manual_seed(seed)
-    masks = {"window": bigbird_mask(LENGTH, BLOCK, 1, 0, 0), "window, random": bigbird_mask(LENGTH, BLOCK, 1, 0, 3, g),
-             "window, global": bigbird_mask(LENGTH, BLOCK, 1, 1, 0), "all three": bigbird_mask(LENGTH, BLOCK, 1, 1, 3, g),
-             "full": torch.ones(LENGTH, LENGTH, dtype=torch.bool)}
+    masks = {
+        "window": bigbird_mask(LENGTH, BLOCK, 1, 0, 0),
+        "window, random": bigbird_mask(LENGTH, BLOCK, 1, 0, 3, g),
+        "window, global": bigbird_mask(LENGTH, BLOCK, 1, 1, 0),
+        "all three": bigbird_mask(LENGTH, BLOCK, 1, 1, 3, g),
+        "full": torch.ones(LENGTH, LENGTH, dtype=torch.bool),
+    }
     found = {}
     for name, mask in masks.items():
         model, _ = long_inputs.train(mask, 500, seed)
         shares = long_inputs.by_distance(model, 2_000)
-        found[name] = {"entries": mask.float().mean().item(), "by distance": [round(x, 4) for x in shares.tolist()],
-                       "far": shares[32:].nanmean().item(), "near": shares[:8].mean().item()}
+        found[name] = {
+            "entries": mask.float().mean().item(),
+            "by distance": [round(x, 4) for x in shares.tolist()],
+            "far": shares[32:].nanmean().item(),
+            "near": shares[:8].mean().item(),
+        }
     return found
 
 
@@ -131,16 +150,25 @@ def eleuther(seed):
     train, held_out = (as_stream(tokenizer, pages) for pages in corpus)
     for kind, warm in (("gpt", 100), ("neo", 100), ("j", 100), ("gpt", 12), ("j", 12)):
         torch.manual_seed(seed)
-        model = relative(GPTConfig(
-            vocab_size=len(tokenizer), d_model=96, num_heads=4, num_layers=4, max_len=96, dropout=0.0), kind)
+        model = relative(GPTConfig(vocab_size=len(tokenizer), d_model=96, num_heads=4, num_layers=4, max_len=96, dropout=0.0), kind)
         optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0.1, betas=(0.9, 0.95), fused=True)
         started = time.process_time()
-        fit(model, window_loss(model, train, 16, torch.Generator().manual_seed(seed)), 250, 3e-3, kind, optimizer=optimizer, clip=1.0,
-            schedule=warmup_cosine(250, warm, floor=0.02))
+        fit(
+            model,
+            window_loss(model, train, 16, torch.Generator().manual_seed(seed)),
+            250,
+            3e-3,
+            kind,
+            optimizer=optimizer,
+            clip=1.0,
+            schedule=warmup_cosine(250, warm, floor=0.02),
+        )
         seconds = time.process_time() - started
         found[kind if warm == 100 else f"{kind}, {warm} steps of warm-up"] = {
-            "bits a character": bits_per_character(model.eval(), held_out, corpus.held_out), "training seconds": seconds,
-            "parameters": sum(p.numel() for p in model.parameters())}
+            "bits a character": bits_per_character(model.eval(), held_out, corpus.held_out),
+            "training seconds": seconds,
+            "parameters": sum(p.numel() for p in model.parameters()),
+        }
     return found
 
 

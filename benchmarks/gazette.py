@@ -83,6 +83,7 @@ def pretraining(seed):
 
 def controls(seed):
     """The same for text without questions and links, and for documents whose words are shuffled: each graded on gaps of its own kind."""
+
     def shuffled(documents):
         draw, found = Random(0), []
         for document in documents:
@@ -91,8 +92,10 @@ def controls(seed):
             found.append([words[: len(words) // 2], words[len(words) // 2 :]])
         return found
 
-    return {"no links": _measured(gazette.documents(DOCUMENTS, linked=False), test_gaps(gazette.held_out(linked=False)), seed),
-            "shuffled": _measured(shuffled(gazette.documents(DOCUMENTS)), test_gaps(shuffled(gazette.held_out())), seed)}
+    return {
+        "no links": _measured(gazette.documents(DOCUMENTS, linked=False), test_gaps(gazette.held_out(linked=False)), seed),
+        "shuffled": _measured(shuffled(gazette.documents(DOCUMENTS)), test_gaps(shuffled(gazette.held_out())), seed),
+    }
 
 
 def _small(seed, rate=RATE, shares=(0.8, 0.1, 0.1)):
@@ -115,8 +118,10 @@ def rates(seed):
 
 def shares(seed):
     """What stands in a gap: the mark, another word, the word itself."""
-    return {"/".join(f"{100 * share:.0f}" for share in each): _small(seed, shares=each)
-            for each in ((0.8, 0.1, 0.1), (1.0, 0.0, 0.0), (0.9, 0.0, 0.1), (0.9, 0.1, 0.0))}
+    return {
+        "/".join(f"{100 * share:.0f}" for share in each): _small(seed, shares=each)
+        for each in ((0.8, 0.1, 0.1), (1.0, 0.0, 0.0), (0.9, 0.0, 0.1), (0.9, 0.1, 0.0))
+    }
 
 
 def small_random(seed):
@@ -143,10 +148,13 @@ def follows(seed):
         started = time.process_time()
         model, history = train_pairs(gazette_body()[0], shuffled(data, seed) if name == "shuffled" else data, seed)
         right = {task: judged(model, test) for task, test in tests.items()}
-        found[name] = {"right": {task: each.double().mean().item() for task, each in right.items()},
-                       "right where B follows": right["next"][::2].double().mean().item(),
-                       "right where it does not": {task: each[1::2].double().mean().item() for task, each in right.items()},
-                       "loss": sum(history[-50:]) / 50, "seconds": round(time.process_time() - started, 1)}
+        found[name] = {
+            "right": {task: each.double().mean().item() for task, each in right.items()},
+            "right where B follows": right["next"][::2].double().mean().item(),
+            "right where it does not": {task: each[1::2].double().mean().item() for task, each in right.items()},
+            "loss": sum(history[-50:]) / 50,
+            "seconds": round(time.process_time() - started, 1),
+        }
     return found
 
 
@@ -157,8 +165,15 @@ def beginnings(seed):
 
 
 def heads(seed):
-    return {task: {str(count): {name: head(task, body, count, seed, lr=1e-2 if name == "frozen" else 1e-3)
-                                for name, body in beginnings(seed).items()} for count in (50, 200, 1_000)} for task in TASKS}
+    return {
+        task: {
+            str(count): {
+                name: head(task, body, count, seed, lr=1e-2 if name == "frozen" else 1e-3) for name, body in beginnings(seed).items()
+            }
+            for count in (50, 200, 1_000)
+        }
+        for task in TASKS
+    }
 
 
 def longer(seed):
@@ -190,18 +205,24 @@ def low_rank(seed):
 
 def low_rank_scaled(seed):
     """The same for answers with alpha = 2 * rank, so that the scale is 2 for every rank."""
-    return {"answers": {str(rank): head("answers", add_low_rank(gazette_body()[0], rank, 2.0 * rank), 200, seed, lr=3e-3)
-                        for rank in (1, 2, 4, 8, 16)}}
+    return {
+        "answers": {
+            str(rank): head("answers", add_low_rank(gazette_body()[0], rank, 2.0 * rank), 200, seed, lr=3e-3) for rank in (1, 2, 4, 8, 16)
+        }
+    }
 
 
 def two_people(seed):
     """The negative case: a passage on two people, where the name has to be looked for."""
-    return {str(count): {name: head("answers of two", body, count, seed) for name, body in beginnings(seed).items() if name != "frozen"}
-            for count in (200, 1_000)}
+    return {
+        str(count): {name: head("answers of two", body, count, seed) for name, body in beginnings(seed).items() if name != "frozen"}
+        for count in (200, 1_000)
+    }
 
 
 def drawn(seed):
     """The same for documents whose words are drawn from all documents: what is left is how often each word occurs."""
+
     def mixed(documents):
         every = [word for document in documents for sentence in document for word in sentence]
         Random(0).shuffle(every)
@@ -212,6 +233,7 @@ def drawn(seed):
 
 def more_labels(seed):
     """The two tasks that ask for a comparison, from 1,000 labels with four times the steps; pairs also with "so" before the second text."""
+
     def so(items):
         return [item._replace(second=["so", *item.second]) for item in items]
 
@@ -219,12 +241,35 @@ def more_labels(seed):
         train, test = (tensors(task, change(items)) for items in examples(task, count, seed))
         return {"right": grade(task, fine_tune(task, gazette_body()[0], train, seed, steps=steps), test)}
 
-    return {"answers of two": right("answers of two", 1_000, 800), "pairs": right("pairs", 1_000, 1_200),
-            "pairs with so": right("pairs", 1_000, 1_200, so), "pairs with so, 200 labels": right("pairs", 200, None, so)}
+    return {
+        "answers of two": right("answers of two", 1_000, 800),
+        "pairs": right("pairs", 1_000, 1_200),
+        "pairs with so": right("pairs", 1_000, 1_200, so),
+        "pairs with so, 200 labels": right("pairs", 200, None, so),
+    }
 
 
-PARTS = {part.__name__: part for part in (tables, heads, longer, frozen_blocks, low_rank, low_rank_scaled, two_people, more_labels,
-                                          rates, shares, small_random, static, follows, pretraining, controls, drawn)}
+PARTS = {
+    part.__name__: part
+    for part in (
+        tables,
+        heads,
+        longer,
+        frozen_blocks,
+        low_rank,
+        low_rank_scaled,
+        two_people,
+        more_labels,
+        rates,
+        shares,
+        small_random,
+        static,
+        follows,
+        pretraining,
+        controls,
+        drawn,
+    )
+}
 
 
 def main():

@@ -83,8 +83,14 @@ class NanoGPT(nn.Module):
         model = cls(c.num_layers, c.d_model, c.num_heads, c.max_len, c.vocab_size, dropout)
         pairs = [(model.wte, gpt.token), (model.wpe, gpt.position), (model.ln_f, gpt.norm)]
         for theirs, ours in zip(model.blocks, gpt.blocks, strict=True):
-            pairs += [(theirs.ln_1, ours.norm_1), (theirs.ln_2, ours.norm_2), (theirs.c_attn, ours.attention.w_qkv),
-                      (theirs.c_proj, ours.attention.w_o), (theirs.mlp[0], ours.feed_forward.w_1), (theirs.mlp[2], ours.feed_forward.w_2)]
+            pairs += [
+                (theirs.ln_1, ours.norm_1),
+                (theirs.ln_2, ours.norm_2),
+                (theirs.c_attn, ours.attention.w_qkv),
+                (theirs.c_proj, ours.attention.w_o),
+                (theirs.mlp[0], ours.feed_forward.w_1),
+                (theirs.mlp[2], ours.feed_forward.w_2),
+            ]
         for theirs, ours in pairs:
             theirs.load_state_dict(ours.state_dict())
         return model.train()
@@ -95,12 +101,22 @@ def twins(layers, d_model, heads, max_len, vocab, dropout):
     from transformers import GPT2Config, GPT2LMHeadModel
 
     torch.manual_seed(0)
-    ours = GPT(GPTConfig(
-        vocab_size=vocab, d_model=d_model, num_heads=heads, num_layers=layers, max_len=max_len,
-        dropout=dropout))
-    theirs = GPT2LMHeadModel._from_config(GPT2Config(
-        vocab_size=vocab, n_positions=max_len, n_embd=d_model, n_layer=layers, n_head=heads, resid_pdrop=dropout, embd_pdrop=dropout,
-        attn_pdrop=dropout, bos_token_id=None, eos_token_id=None), attn_implementation="sdpa")
+    ours = GPT(GPTConfig(vocab_size=vocab, d_model=d_model, num_heads=heads, num_layers=layers, max_len=max_len, dropout=dropout))
+    theirs = GPT2LMHeadModel._from_config(
+        GPT2Config(
+            vocab_size=vocab,
+            n_positions=max_len,
+            n_embd=d_model,
+            n_layer=layers,
+            n_head=heads,
+            resid_pdrop=dropout,
+            embd_pdrop=dropout,
+            attn_pdrop=dropout,
+            bos_token_id=None,
+            eos_token_id=None,
+        ),
+        attn_implementation="sdpa",
+    )
     theirs.load_state_dict(to_huggingface(ours), strict=True)
     return ours.train(), theirs.train()
 
@@ -131,8 +147,11 @@ def training_steps(layers, d_model, heads, context, batch, vocab, dropout):
         torch.testing.assert_close(ours(ids[:, :-1]), theirs(ids[:, :-1]).logits, rtol=0, atol=1e-4)
         torch.testing.assert_close(ours.loss(ids), their_loss(), rtol=1e-5, atol=1e-5)
         torch.testing.assert_close(ours.loss(ids), nano(ids[:, :-1], ids[:, 1:]), rtol=1e-5, atol=1e-5)
-    return (training_step(ours, lambda: ours.loss(ids)), training_step(theirs, their_loss),
-            training_step(nano, lambda: nano(ids[:, :-1], ids[:, 1:])))
+    return (
+        training_step(ours, lambda: ours.loss(ids)),
+        training_step(theirs, their_loss),
+        training_step(nano, lambda: nano(ids[:, :-1], ids[:, 1:])),
+    )
 
 
 def generation_pair(layers, d_model, heads, tokens, batch, vocab):
@@ -210,29 +229,69 @@ def main():
             (ours, theirs, nano), (ratio, nano_ratio) = race(functions, options.runs, options.repeats)
             peak = max(peak, gemm_peak())
             tokens, share = sizes[3] * sizes[4], step_operations(*sizes) / ours / peak
-            training.append(dict(zip(names, sizes, strict=True)) | {
-                "dropout": dropout, "ours_s": ours, "transformers_s": theirs, "nanogpt_s": nano, "speed_ratio": ratio,
-                "nanogpt_ratio": nano_ratio, "ours_tokens_per_s": tokens / ours, "gemm_peak_flops": peak, "share_of_peak": share})
-            print(f"training {sizes[0]}×{sizes[1]}, context {sizes[3]:3d}, batch {sizes[4]:2d}, dropout {dropout}: "
-                  f"ours {1e3 * ours:6.1f} ms ({tokens / ours:6.0f} tokens/s, {share:3.0%} of {peak / 1e9:.0f} GFLOP/s), "
-                  f"transformers {1e3 * theirs:6.1f} ms, ratio {ratio:.2f}, "
-                  f"nanoGPT {1e3 * nano:6.1f} ms, ratio {nano_ratio:.2f}", flush=True)
+            training.append(
+                dict(zip(names, sizes, strict=True))
+                | {
+                    "dropout": dropout,
+                    "ours_s": ours,
+                    "transformers_s": theirs,
+                    "nanogpt_s": nano,
+                    "speed_ratio": ratio,
+                    "nanogpt_ratio": nano_ratio,
+                    "ours_tokens_per_s": tokens / ours,
+                    "gemm_peak_flops": peak,
+                    "share_of_peak": share,
+                }
+            )
+            print(
+                f"training {sizes[0]}×{sizes[1]}, context {sizes[3]:3d}, batch {sizes[4]:2d}, dropout {dropout}: "
+                f"ours {1e3 * ours:6.1f} ms ({tokens / ours:6.0f} tokens/s, {share:3.0%} of {peak / 1e9:.0f} GFLOP/s), "
+                f"transformers {1e3 * theirs:6.1f} ms, ratio {ratio:.2f}, "
+                f"nanoGPT {1e3 * nano:6.1f} ms, ratio {nano_ratio:.2f}",
+                flush=True,
+            )
     for sizes in GENERATION:
         (ours, theirs), (ratio,) = race(generation_pair(*sizes), max(3, options.runs // 3), 1)
-        generation.append({"layers": sizes[0], "d_model": sizes[1], "num_heads": sizes[2], "new_tokens": sizes[3], "batch": sizes[4],
-                           "vocab": sizes[5], "ours_s": ours, "transformers_s": theirs, "speed_ratio": ratio})
-        print(f"generating {sizes[3]:3d} tokens for {sizes[4]} prompts: ours {1e3 * ours:6.1f} ms, transformers {1e3 * theirs:6.1f} ms, "
-              f"ratio {ratio:.2f}", flush=True)
+        generation.append(
+            {
+                "layers": sizes[0],
+                "d_model": sizes[1],
+                "num_heads": sizes[2],
+                "new_tokens": sizes[3],
+                "batch": sizes[4],
+                "vocab": sizes[5],
+                "ours_s": ours,
+                "transformers_s": theirs,
+                "speed_ratio": ratio,
+            }
+        )
+        print(
+            f"generating {sizes[3]:3d} tokens for {sizes[4]} prompts: ours {1e3 * ours:6.1f} ms, transformers {1e3 * theirs:6.1f} ms, "
+            f"ratio {ratio:.2f}",
+            flush=True,
+        )
     course = [row for row in training if row["d_model"] == TRAINING[0][1]]
-    smallest = {"training": min(row["speed_ratio"] for row in course), "nano": min(row["nanogpt_ratio"] for row in course),
-                "generation": min(row["speed_ratio"] for row in generation)}
+    smallest = {
+        "training": min(row["speed_ratio"] for row in course),
+        "nano": min(row["nanogpt_ratio"] for row in course),
+        "generation": min(row["speed_ratio"] for row in generation),
+    }
     required = {"training": options.min_training, "nano": options.min_nano, "generation": options.min_generation}
     found = [f"{name} {smallest[name]:.2f} (required {required[name]})" for name in smallest]
     print("smallest ratio at the course's size: " + ", ".join(found))
-    write("gpt_speed", {"runs": options.runs, "calls_in_a_run": options.repeats, "threads": torch.get_num_threads(), "dtype": "float32",
-                        "clock": "processor time" if torch.get_num_threads() == 1 else "wall clock",
-                        **{f"smallest_{name}_ratio": value for name, value in smallest.items()}, "training": training,
-                        "generation": generation})
+    write(
+        "gpt_speed",
+        {
+            "runs": options.runs,
+            "calls_in_a_run": options.repeats,
+            "threads": torch.get_num_threads(),
+            "dtype": "float32",
+            "clock": "processor time" if torch.get_num_threads() == 1 else "wall clock",
+            **{f"smallest_{name}_ratio": value for name, value in smallest.items()},
+            "training": training,
+            "generation": generation,
+        },
+    )
     return 0 if all(smallest[name] >= required[name] for name in required) else 1
 
 

@@ -39,9 +39,15 @@ stream, held = as_stream(tokenizer, corpus.training), as_stream(tokenizer, corpu
 characters = sum(len(page) + 1 for page in corpus.held_out)
 SIZES = dict(vocab_size=1_024, d_model=128, num_heads=4, num_layers=2, max_len=64)
 LEVERS = {
-    "as in the chapter": {}, "no weight decay": {"decay": 0.0}, "no clipping": {"clip": None}, "no cosine": {"cosine": False},
-    "dropout .1": {"dropout": 0.1}, "token vectors start at .1": {"start": 0.1}, "rotary positions": {"rotary": True},
-    "Muon": {"muon": True}, "Muon, rotary positions": {"muon": True, "rotary": True},
+    "as in the chapter": {},
+    "no weight decay": {"decay": 0.0},
+    "no clipping": {"clip": None},
+    "no cosine": {"cosine": False},
+    "dropout .1": {"dropout": 0.1},
+    "token vectors start at .1": {"start": 0.1},
+    "rotary positions": {"rotary": True},
+    "Muon": {"muon": True},
+    "Muon, rotary positions": {"muon": True, "rotary": True},
     "rotary, dropout .2, 1,000 steps": {"rotary": True, "dropout": 0.2, "steps": 1_000},
     "the same with Muon": {"muon": True, "rotary": True, "dropout": 0.2, "steps": 1_000},
 }
@@ -69,17 +75,30 @@ def mixed(p, q):
 
 def trained(seed, steps=650, text=stream, dropout=0.0, decay=0.1, clip=1.0, cosine=True, start=0.02, rotary=False, muon=False, **options):
     torch.manual_seed(seed)
-    model = (Decoder(DecoderConfig(**SIZES, dropout=dropout, rotary=True, rope_base=1_000.0)) if rotary
-             else GPT(GPTConfig(**SIZES, dropout=dropout)))
+    model = (
+        Decoder(DecoderConfig(**SIZES, dropout=dropout, rotary=True, rope_base=1_000.0))
+        if rotary
+        else GPT(GPTConfig(**SIZES, dropout=dropout))
+    )
     if start != 0.02:
         nn.init.normal_(model.token.weight, std=start)
     rate = 0.015 if muon else 3e-3
-    optimizer = muon_and_adamw(model, rate, 5e-3, decay) if muon else torch.optim.AdamW(
-        model.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=decay, fused=True)
+    optimizer = (
+        muon_and_adamw(model, rate, 5e-3, decay)
+        if muon
+        else torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=decay, fused=True)
+    )
     whole = warmup_cosine(steps, 195 if steps >= 650 else steps // 3, floor=0.02)
-    history = fit(model, window_loss(model, text, 16, torch.Generator().manual_seed(seed)), steps, rate, optimizer=optimizer, clip=clip,
-                  schedule=whole if cosine else lambda step: min(step / 195, 1), **({"validate": lambda: options["look"](model)} if options
-                                                                                   else {}))
+    history = fit(
+        model,
+        window_loss(model, text, 16, torch.Generator().manual_seed(seed)),
+        steps,
+        rate,
+        optimizer=optimizer,
+        clip=clip,
+        schedule=whole if cosine else lambda step: min(step / 195, 1),
+        **({"validate": lambda: options["look"](model)} if options else {}),
+    )
     return model.eval(), history
 
 
@@ -115,12 +134,19 @@ def levers(seed):
 
 def overfitting(seed):
     """Held-out bits per character every 100 steps, all with rotary positions; at the end the nats a token of training text as well."""
-    found, known = {}, stream[:len(held)]
-    for name, change in (("AdamW", {}), ("AdamW, dropout .2", {"dropout": 0.2}), ("Muon", {"muon": True}),
-                         ("Muon, dropout .2", {"muon": True, "dropout": 0.2})):
+    found, known = {}, stream[: len(held)]
+    for name, change in (
+        ("AdamW", {}),
+        ("AdamW, dropout .2", {"dropout": 0.2}),
+        ("Muon", {"muon": True}),
+        ("Muon, dropout .2", {"muon": True, "dropout": 0.2}),
+    ):
         model, history = trained(seed, 1_300, rotary=True, look=lambda m: nats(m, held, stride=64) / math.log(2) / characters, **change)
-        found[name] = {"curve": history.validation, "training": nats(model, known) / (len(known) - 1),
-                       "held out": nats(model, held) / (len(held) - 1)}
+        found[name] = {
+            "curve": history.validation,
+            "training": nats(model, known) / (len(known) - 1),
+            "held out": nats(model, held) / (len(held) - 1),
+        }
         print(seed, name, found[name], flush=True)
     return found
 
@@ -156,7 +182,7 @@ def pairs(seed):
 
     def pair(words):
         at = pick.choice([i for i in range(1, len(words) - 2) if words[i] != words[i + 1]])
-        other = [*words[:at], words[at + 1], words[at], *words[at + 2:]]
+        other = [*words[:at], words[at + 1], words[at], *words[at + 2 :]]
         return [cut.encode(" ".join(text)) for text in (words, other)]
 
     train, test = ([pair(pick.choice(part)) for _ in range(count)] for part, count in ((found[:border], 2_000), (found[border:], 1_000)))
@@ -177,10 +203,13 @@ def pairs(seed):
         return F.cross_entropy(mini(ids[:, :-1].clamp_min(0)).mT, ids[:, 1:], reduction="none").sum(1)
 
     with torch.no_grad():
-        scores = [torch.cat([head.classify(texts[i:i + 100]) for i in range(0, 1_000, 100)])[:, 0] for texts in (good, bad)]
-        nats_of = [torch.cat([cost(texts[i:i + 100]) for i in range(0, 1_000, 100)]) for texts in (good, bad)]
-    answer = {"head": (scores[0] > scores[1]).float().mean().item(), "likelihood": (nats_of[0] < nats_of[1]).float().mean().item(),
-              "training loss": sum(history[-20:]) / 20}
+        scores = [torch.cat([head.classify(texts[i : i + 100]) for i in range(0, 1_000, 100)])[:, 0] for texts in (good, bad)]
+        nats_of = [torch.cat([cost(texts[i : i + 100]) for i in range(0, 1_000, 100)]) for texts in (good, bad)]
+    answer = {
+        "head": (scores[0] > scores[1]).float().mean().item(),
+        "likelihood": (nats_of[0] < nats_of[1]).float().mean().item(),
+        "training loss": sum(history[-20:]) / 20,
+    }
     limit = torch.cat(nats_of).median()
     answer["likelihood, one sentence"] = ((nats_of[0] < limit).float().mean() + (nats_of[1] >= limit).float().mean()).item() / 2
     print(seed, answer, flush=True)
@@ -198,8 +227,11 @@ def counting(_):
         mixer.bits(text.encode())
         frozen = sum(mixer.bits(ends.encode(), learning=False)) / len(ends)
         mixer.rewind(len(text.encode()))
-        found[name] = {"xz": 8 * (packed(text + ends) - packed(text)) / len(ends), "context mixing, frozen": frozen,
-                       "context mixing, learning": sum(mixer.bits(ends.encode())) / len(ends)}
+        found[name] = {
+            "xz": 8 * (packed(text + ends) - packed(text)) / len(ends),
+            "context mixing, frozen": frozen,
+            "context mixing, learning": sum(mixer.bits(ends.encode())) / len(ends),
+        }
         print(name, found[name], flush=True)
     return found
 

@@ -40,8 +40,14 @@ KINDS = ("solved", "blank", "half")
 def environment() -> dict[str, str]:
     """For both: the course importable, nbgrader's helper programs found, nobody's progress touched."""
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
-    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "OMP_WAIT_POLICY": "passive",
-            "OMP_NUM_THREADS": "1"}  # the matrices are tiny: more threads would only slow nbgrader's kernels down
+    return {
+        **os.environ,
+        "PATH": path,
+        "PYTHONPATH": str(ROOT),
+        "COURSE_PROGRESS": "off",
+        "OMP_WAIT_POLICY": "passive",
+        "OMP_NUM_THREADS": "1",
+    }  # the matrices are tiny: more threads would only slow nbgrader's kernels down
 
 
 def run(*words: str, cwd: Path) -> float:
@@ -111,8 +117,12 @@ def peak_of_class(released: dict[str, dict[str, Any]], students: int, folder: Pa
     for name, book in released.items():
         hand_in(book, name, folder / "class", range(students))
     started = time.perf_counter()
-    judge = subprocess.Popen([sys.executable, "-m", "course_tools.grading", str(folder / "class"), "--out", str(folder / "out"), "--quiet",
-                              "--jobs", str(jobs)], cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
+    judge = subprocess.Popen(
+        [sys.executable, "-m", "course_tools.grading", str(folder / "class"), "--out", str(folder / "out"), "--quiet", "--jobs", str(jobs)],
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+    )
     peak = Peak(judge.pid)
     peak.start()
     code = judge.wait()
@@ -140,11 +150,22 @@ def measure_classes(wanted: list[list[str]], jobs: int) -> int:
         with tempfile.TemporaryDirectory() as text:
             peak, seconds = peak_of_class(books, int(number), Path(text), jobs)
         notebooks = int(number) * len(names)
-        print(f"{number} students with {', '.join(chapters)} ({notebooks} notebooks, {exercises} exercises a student), {jobs} judges: "
-              f"{seconds:.0f} s in all, {seconds / notebooks:.2f} s a notebook, {seconds / int(number) / exercises:.3f} s an exercise, "
-              f"peak memory {peak:.0f} MB", flush=True)
-        found.append({"students": int(number), "chapters": chapters, "judges": jobs, "seconds": round(seconds, 1),
-                      "seconds_per_notebook": round(seconds / notebooks, 3), "peak_memory_mb": round(peak, 1)})
+        print(
+            f"{number} students with {', '.join(chapters)} ({notebooks} notebooks, {exercises} exercises a student), {jobs} judges: "
+            f"{seconds:.0f} s in all, {seconds / notebooks:.2f} s a notebook, {seconds / int(number) / exercises:.3f} s an exercise, "
+            f"peak memory {peak:.0f} MB",
+            flush=True,
+        )
+        found.append(
+            {
+                "students": int(number),
+                "chapters": chapters,
+                "judges": jobs,
+                "seconds": round(seconds, 1),
+                "seconds_per_notebook": round(seconds / notebooks, 3),
+                "peak_memory_mb": round(peak, 1),
+            }
+        )
     write("grading_classes", {"classes": found})
     return 0
 
@@ -179,21 +200,35 @@ def main() -> int:
         large, many = peak_of_class({name: released}, options.classes[1], folder / "large")
     steady = (many - few) / (options.classes[1] - options.classes[0])
     ratio, growth = theirs / cold, large / small
-    print(f"{name}, {n} submissions, seconds per submission: nbgrader {theirs:.2f} ({beside} of them), "
-          f"ours {cold:.2f} with its start, {steady:.2f} without")
+    print(
+        f"{name}, {n} submissions, seconds per submission: nbgrader {theirs:.2f} ({beside} of them), "
+        f"ours {cold:.2f} with its start, {steady:.2f} without"
+    )
     print(f"ratio {ratio:.1f} with the start, {theirs / steady:.1f} without (wanted: {WANTED:g})")
     print(f"classes of {options.classes[0]} and {options.classes[1]} with their start: {few:.1f} s and {many:.1f} s")
-    print(f"peak memory of the graders: {small:.0f} MB for {options.classes[0]} notebooks, {large:.0f} MB for {options.classes[1]}: "
-          f"ratio {growth:.2f} (wanted: at most {FLAT:g})")
-    write("grading_speed", {
-        "nbgrader": version("nbgrader"), "chapter": name, "submissions": n, "of_them_by_nbgrader": beside,
-        "nbgrader_seconds_per_submission": round(theirs, 3),
-        "seconds_per_submission_with_start": round(cold, 3),
-        "before_and_after_nbgrader": [round(ours, 3), round(again, 3)], "seconds_per_submission_steady": round(steady, 3),
-        "ratio_with_start": round(ratio, 2), "ratio_steady": round(theirs / steady, 2), "classes": options.classes,
-        "seconds_of_classes": [round(few, 2), round(many, 2)],
-        "peak_memory_mb": [round(small, 1), round(large, 1)], "peak_memory_ratio": round(growth, 3),
-    })
+    print(
+        f"peak memory of the graders: {small:.0f} MB for {options.classes[0]} notebooks, {large:.0f} MB for {options.classes[1]}: "
+        f"ratio {growth:.2f} (wanted: at most {FLAT:g})"
+    )
+    write(
+        "grading_speed",
+        {
+            "nbgrader": version("nbgrader"),
+            "chapter": name,
+            "submissions": n,
+            "of_them_by_nbgrader": beside,
+            "nbgrader_seconds_per_submission": round(theirs, 3),
+            "seconds_per_submission_with_start": round(cold, 3),
+            "before_and_after_nbgrader": [round(ours, 3), round(again, 3)],
+            "seconds_per_submission_steady": round(steady, 3),
+            "ratio_with_start": round(ratio, 2),
+            "ratio_steady": round(theirs / steady, 2),
+            "classes": options.classes,
+            "seconds_of_classes": [round(few, 2), round(many, 2)],
+            "peak_memory_mb": [round(small, 1), round(large, 1)],
+            "peak_memory_ratio": round(growth, 3),
+        },
+    )
     return 0 if ratio >= WANTED and growth <= FLAT else 1
 
 

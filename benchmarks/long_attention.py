@@ -32,11 +32,20 @@ def few(i: torch.Tensor, j: torch.Tensor) -> torch.Tensor:
 def rotary(seed: int) -> dict[str, dict[str, float]]:
     """One model, read in all ways of the chapter, and tuned on longer windows."""
     model, rows, base = train(seed), held_out(24, 512), 10_000 * 4 ** (24 / 22)
-    found = {"full": bits(model, rows), "window 64": bits(model, rows, look=window(64)), "far, not many": bits(model, rows, look=few),
-             "many, not far": bits(model, rows, farthest=48), "few, not far": bits(model, rows, look=few, farthest=48),
-             "positions / 4": bits(model, rows, scale=4.0), "base for 4": bits(model, rows, base=base)}
-    for name, scale, length, batch in (("positions / 4, tuned", 4.0, 256, 4), ("as they are, tuned", 1.0, 256, 4),
-                                       ("as they are, tuned on 64", 1.0, 64, 16)):
+    found = {
+        "full": bits(model, rows),
+        "window 64": bits(model, rows, look=window(64)),
+        "far, not many": bits(model, rows, look=few),
+        "many, not far": bits(model, rows, farthest=48),
+        "few, not far": bits(model, rows, look=few, farthest=48),
+        "positions / 4": bits(model, rows, scale=4.0),
+        "base for 4": bits(model, rows, base=base),
+    }
+    for name, scale, length, batch in (
+        ("positions / 4, tuned", 4.0, 256, 4),
+        ("as they are, tuned", 1.0, 256, 4),
+        ("as they are, tuned on 64", 1.0, 64, 16),
+    ):
         tuned = deepcopy(model)
         learn(tuned, steps=60, length=length, batch=batch, lr=1e-3, scale=scale)
         found[name] = bits(tuned, rows, scale=scale)
@@ -50,10 +59,12 @@ def first_token(seed: int) -> dict[str, object]:
         model = train(seed, begins=begins)
         read = begin(rows)[:, :-1] if begins else rows
         by_head = first_key(model, read)  # (layers, heads)
-        found[name] = {"attention of letters 33 to 64 to the first, by layer": [round(x, 4) for x in by_head.mean(1).tolist()],
-                       "largest head": round(by_head.max().item(), 3),
-                       "bits with the last 64": round(bits_from_cache(model, read, 64, range(128, 256)), 3),
-                       "bits with the first and the last 63": round(bits_from_cache(model, read, 64, range(128, 256), 1), 3)}
+        found[name] = {
+            "attention of letters 33 to 64 to the first, by layer": [round(x, 4) for x in by_head.mean(1).tolist()],
+            "largest head": round(by_head.max().item(), 3),
+            "bits with the last 64": round(bits_from_cache(model, read, 64, range(128, 256)), 3),
+            "bits with the first and the last 63": round(bits_from_cache(model, read, 64, range(128, 256), 1), 3),
+        }
     return found
 
 
@@ -63,8 +74,9 @@ def lists_read(model: torch.nn.Module) -> list[float]:
 
 def longer(seed: int) -> dict[str, list[float]]:
     """The pairs of layers, trained five times as long: values found in lists of 8, 16, 32."""
-    return {" + ".join(kinds): lists_read(train_pair(kinds, 900, seed))
-            for kinds in (("add", "add"), ("softmax", "add"), ("add", "softmax"))}
+    return {
+        " + ".join(kinds): lists_read(train_pair(kinds, 900, seed)) for kinds in (("add", "add"), ("softmax", "add"), ("add", "softmax"))
+    }
 
 
 def main() -> None:

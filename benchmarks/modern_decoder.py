@@ -26,10 +26,16 @@ WIDTH = 32
 def variants(vocab):
     gpt2 = DecoderConfig(vocab_size=vocab, d_model=WIDTH, num_heads=4, num_layers=2, max_len=64, dropout=0.0)
     base = replace(gpt2, rotary=True)
-    return {"GPT-2": gpt2, "rotary": base, "RMSNorm": replace(base, norm="rms"), "SwiGLU": replace(base, gated=True, activation="silu"),
-            "no biases": replace(base, bias=False), "two key heads": replace(base, num_kv_heads=2),
-            "experts": replace(base, num_experts=4, active_experts=2, d_ff=2 * WIDTH),
-            "all": replace(llama_style(gpt2), num_kv_heads=2)}
+    return {
+        "GPT-2": gpt2,
+        "rotary": base,
+        "RMSNorm": replace(base, norm="rms"),
+        "SwiGLU": replace(base, gated=True, activation="silu"),
+        "no biases": replace(base, bias=False),
+        "two key heads": replace(base, num_kv_heads=2),
+        "experts": replace(base, num_experts=4, active_experts=2, d_ff=2 * WIDTH),
+        "all": replace(llama_style(gpt2), num_kv_heads=2),
+    }
 
 
 def main():
@@ -50,8 +56,12 @@ def main():
             seconds = time.process_time() - started
             runs.append({"loss": nats(model, held) / (len(held) - 1), "ms": 1e3 * seconds / options.steps})
         heads = config.num_kv_heads or config.num_heads
-        figures["variants"][name] = {"parameters": sum(p.numel() for p in model.parameters()), "used": model.parameters_used(),
-                                     "cache": 2 * config.num_layers * heads * WIDTH // 4, "runs": runs}
+        figures["variants"][name] = {
+            "parameters": sum(p.numel() for p in model.parameters()),
+            "used": model.parameters_used(),
+            "cache": 2 * config.num_layers * heads * WIDTH // 4,
+            "runs": runs,
+        }
         print(name, [round(run["loss"], 3) for run in runs], f"{runs[0]['ms']:.0f} ms", flush=True)
         write("modern_decoder", figures)
 

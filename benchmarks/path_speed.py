@@ -41,6 +41,7 @@ torch_cross_entropy, plain_attention = F.cross_entropy, attention_module.attenti
 
 # The special variants.
 
+
 class InPlaceCrossEntropy(torch.autograd.Function):
     """One array as large as the logits becomes the probabilities and then the gradient."""
 
@@ -53,7 +54,7 @@ class InPlaceCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, upstream):
-        difference, = ctx.saved_tensors
+        (difference,) = ctx.saved_tensors
         return difference * (upstream / len(difference)), None
 
 
@@ -149,6 +150,7 @@ class DoublingCache(KeyValueCache):
 
 # What they are measured on: functions that make one training step, or write tokens.
 
+
 def step(model, loss):
     """Forward, loss, backward, fused AdamW."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5, fused=True)
@@ -170,10 +172,21 @@ def gpt(layers, d_model, heads, context, batch, vocab, dropout):
 
 
 def translator(layers, d_model, heads, source, target, batch, dropout):
-    model = Translator(TranslatorConfig(d_model=d_model, num_heads=heads, d_ff=4 * d_model, num_layers=layers, dropout=dropout,
-                                        norm_place="pre", source_vocab=64, target_vocab=64, max_len=64))
+    model = Translator(
+        TranslatorConfig(
+            d_model=d_model,
+            num_heads=heads,
+            d_ff=4 * d_model,
+            num_layers=layers,
+            dropout=dropout,
+            norm_place="pre",
+            source_vocab=64,
+            target_vocab=64,
+            max_len=64,
+        )
+    )
     reads, writes = torch.randint(3, 64, (batch, source)), torch.randint(3, 64, (batch, target + 1))
-    reads[::2, -(source // 4):] = 0
+    reads[::2, -(source // 4) :] = 0
     return step(model, lambda: F.cross_entropy(model(reads, writes[:, :-1]).flatten(0, 1), writes[:, 1:].flatten()))
 
 
@@ -200,17 +213,25 @@ plain_softmax, plain_project = attention_module.masked_softmax, multihead.MultiH
 SMALL, WIDE = (2, 128, 4, 64, 16, 1024), (4, 256, 8, 128, 8, 4096)
 TRANSLATOR, WIDE_TRANSLATOR = (2, 128, 4, 9, 12, 128), (4, 256, 8, 32, 32, 16)
 GPTS = {"GPT 2×128": lambda: gpt(*SMALL, 0.0), "GPT 4×256": lambda: gpt(*WIDE, 0.0)}
-DROPPING = {"GPT 2×128, dropout .1": lambda: gpt(*SMALL, 0.1), "GPT 4×256, dropout .1": lambda: gpt(*WIDE, 0.1),
-            "translator 2×128, dropout .1": lambda: translator(*TRANSLATOR, 0.1),
-            "translator 4×256, dropout .1": lambda: translator(*WIDE_TRANSLATOR, 0.1), "BERT 2×128, dropout .1": lambda: bert(0.1)}
+DROPPING = {
+    "GPT 2×128, dropout .1": lambda: gpt(*SMALL, 0.1),
+    "GPT 4×256, dropout .1": lambda: gpt(*WIDE, 0.1),
+    "translator 2×128, dropout .1": lambda: translator(*TRANSLATOR, 0.1),
+    "translator 4×256, dropout .1": lambda: translator(*WIDE_TRANSLATOR, 0.1),
+    "BERT 2×128, dropout .1": lambda: bert(0.1),
+}
 TRANSLATORS = {"translator 2×128": lambda: translator(*TRANSLATOR, 0.0), "translator 4×256": lambda: translator(*WIDE_TRANSLATOR, 0.0)}
 MASKED = TRANSLATORS | {"BERT 2×128": lambda: bert(0.0)}
 WRITING = {"64 tokens": lambda: writing(64, 1), "200 tokens": lambda: writing(200, 1), "200 tokens, batch 8": lambda: writing(200, 8)}
 HEADLESS = {"one head, 32×32×64": lambda: single_head(32, 32, 64), "one head, 64×12×32": lambda: single_head(64, 12, 32)}
 
 PATHS = {  # name: what is put in place of what, measured on what, whether chance is in it, whether the package has the special variant
-    "dropout by quarters": ([(module, "dropout", F.dropout) for module in (dropout_module, gpt_module, bert_module, encoder_decoder)],
-                            DROPPING, True, True),
+    "dropout by quarters": (
+        [(module, "dropout", F.dropout) for module in (dropout_module, gpt_module, bert_module, encoder_decoder)],
+        DROPPING,
+        True,
+        True,
+    ),
     "attention dropout by hand": ([(multihead, "attention", attention_by_hand)], DROPPING, True, False),
     "causal mask added in place by hand": ([(multihead, "attention", attention_added_mask)], DROPPING, True, False),
     "without is_causal": ([(multihead, "attention", attention_causal_mask)], GPTS, False, False),
@@ -218,8 +239,12 @@ PATHS = {  # name: what is put in place of what, measured on what, whether chanc
     "relu in place": ([(feedforward.FeedForward, "forward", relu_in_place)], TRANSLATORS, False, False),
     "keys and values together": ([(multihead.MultiHeadAttention, "project", keys_and_values_together)], TRANSLATORS, False, False),
     "attention looks for empty rows": ([(multihead, "attention", attention_looks_first)], MASKED, False, False),
-    "softmax looks for empty rows": ([(deberta, "masked_softmax", softmax_looks_first)],
-                                     {"DeBERTa 2×128": lambda: bert(0.0, Deberta)}, False, False),
+    "softmax looks for empty rows": (
+        [(deberta, "masked_softmax", softmax_looks_first)],
+        {"DeBERTa 2×128": lambda: bert(0.0, Deberta)},
+        False,
+        False,
+    ),
     "a head axis for one head": ([(attention_module, "attention", attention_without_axis)], HEADLESS, False, True),
     "doubling cache": ([(gpt_module, "KeyValueCache", DoublingCache)], WRITING, False, False),
 }
@@ -237,6 +262,7 @@ def timed(function, seconds):
 
 def race(function, patches, rounds, seconds):
     """Seconds of every round, as the package is and with the patches."""
+
     def patched():
         with ExitStack() as stack:
             for place, name, variant in patches:
@@ -287,13 +313,31 @@ def main():
                 times = [(readable, special) for special, readable in times]
             plain, special = zip(*times, strict=True)
             gain = statistics.median(a / b for a, b in times)
-            row = {"path": name, "in_the_package": kept, "work": work, "readable_s": statistics.median(plain),
-                   "special_s": statistics.median(special), "gain": gain, "gain_of_fastest": min(plain) / min(special)}
+            row = {
+                "path": name,
+                "in_the_package": kept,
+                "work": work,
+                "readable_s": statistics.median(plain),
+                "special_s": statistics.median(special),
+                "gain": gain,
+                "gain_of_fastest": min(plain) / min(special),
+            }
             rows.append(row)
-            print(f"{name:48s} {work:30s} readable {1e3 * row['readable_s']:7.2f} ms, special {1e3 * row['special_s']:7.2f} ms, "
-                  f"gain {gain:.3f}, of the fastest {row['gain_of_fastest']:.3f}", flush=True)
-    write("path_speed", {"rounds": options.rounds, "seconds_of_a_round": options.seconds, "threads": torch.get_num_threads(),
-                         "clock": "processor time", "paths": rows})
+            print(
+                f"{name:48s} {work:30s} readable {1e3 * row['readable_s']:7.2f} ms, special {1e3 * row['special_s']:7.2f} ms, "
+                f"gain {gain:.3f}, of the fastest {row['gain_of_fastest']:.3f}",
+                flush=True,
+            )
+    write(
+        "path_speed",
+        {
+            "rounds": options.rounds,
+            "seconds_of_a_round": options.seconds,
+            "threads": torch.get_num_threads(),
+            "clock": "processor time",
+            "paths": rows,
+        },
+    )
 
 
 if __name__ == "__main__":

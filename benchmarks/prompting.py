@@ -28,7 +28,7 @@ def zero_shot(seed):
     return found
 
 
-def with_break(before = 5, closed = 3, after = 5):
+def with_break(before=5, closed=3, after=5):
     """Shops that shut for lunch, one for each first hour, ``(24, 24)``: a kind of task that training never shows."""
     since = (torch.arange(incontext.HOURS) - torch.arange(incontext.HOURS)[:, None]) % incontext.HOURS
     return (since < before) | (since >= before + closed) & (since < before + closed + after)
@@ -40,11 +40,18 @@ def in_context(seed):
     trained, held = incontext.split_shops(shops)
     model, _ = incontext.train(trained, seed=seed)
     found, g = {}, torch.Generator().manual_seed(100 + seed)
-    for name, pool in (("trained shops", trained), ("held-out shops", held), ("lunch break", with_break()),
-                       ("hours at random", torch.rand(500, incontext.HOURS, generator=g) > 0.5)):
+    for name, pool in (
+        ("trained shops", trained),
+        ("held-out shops", held),
+        ("lunch break", with_break()),
+        ("hours at random", torch.rand(500, incontext.HOURS, generator=g) > 0.5),
+    ):
         hours, opened = incontext.draw_prompts(pool, 4_000, g)
-        for method, says in (("GPT", incontext.says_open(model, hours, opened)), ("nearest", incontext.nearest_open(hours, opened)),
-                             ("best possible", incontext.posterior_open(pool if "break" in name else shops, hours, opened))):
+        for method, says in (
+            ("GPT", incontext.says_open(model, hours, opened)),
+            ("nearest", incontext.nearest_open(hours, opened)),
+            ("best possible", incontext.posterior_open(pool if "break" in name else shops, hours, opened)),
+        ):
             found[f"{name}, {method}"] = [round(x, 4) for x in incontext.accuracy(says, opened).tolist()]
     return found
 

@@ -1,6 +1,6 @@
 """Execute every notebook several times, as the build does, and report stalls and differing outputs, a file a chapter.
 
-    python benchmarks/repeat_execution.py 20 [NN ...]      writes nothing into chapters/ or solutions/
+python benchmarks/repeat_execution.py 20 [NN ...]      writes nothing into chapters/ or solutions/
 """
 
 import statistics
@@ -32,10 +32,17 @@ def main(times: int, numbers: list[str]) -> None:
                 first = first or notebook
                 changed |= set(changed_outputs(first, notebook))
             measured = {cell.id for cell in chapter.cells if cell.measured}
-            results[kind] = {"median_s": statistics.median(seconds), "slowest_s": max(seconds), "runs": times,
-                                                   "cells_that_changed": sorted(changed - measured)}
-            print(f"{chapter.number} {kind:8s} {times} runs, median {statistics.median(seconds):.1f} s, slowest {max(seconds):.1f} s, "
-                  f"changed outputs outside measured cells: {sorted(changed - measured) or 'none'}", flush=True)
+            results[kind] = {
+                "median_s": statistics.median(seconds),
+                "slowest_s": max(seconds),
+                "runs": times,
+                "cells_that_changed": sorted(changed - measured),
+            }
+            print(
+                f"{chapter.number} {kind:8s} {times} runs, median {statistics.median(seconds):.1f} s, slowest {max(seconds):.1f} s, "
+                f"changed outputs outside measured cells: {sorted(changed - measured) or 'none'}",
+                flush=True,
+            )
         write(f"repeat_execution_{chapter.number}", results)
 
 

@@ -20,8 +20,17 @@ from report import HERE, write
 from course_tools.authoring.ledger import find_sources
 from course_tools.authoring.source import SOLUTION, read_chapter
 
-DEFINES = ("import copy\nimport math", "mini, mini_tokenizer = load", "def group_loss", "start = sums.load_sums()",
-           "def improve", "switched_off, original =", "def train_experts", "def parity_rows", "def parity_learner")
+DEFINES = (
+    "import copy\nimport math",
+    "mini, mini_tokenizer = load",
+    "def group_loss",
+    "start = sums.load_sums()",
+    "def improve",
+    "switched_off, original =",
+    "def train_experts",
+    "def parity_rows",
+    "def parity_learner",
+)
 
 
 def chapter_cells():
@@ -40,10 +49,15 @@ def policies(space, seeds):
     def bare(log_probs, rewards):
         return -(rewards * log_probs).mean(), rewards
 
-    ways = {"gold": (sums.gold, {}), "gold, β = 0.1": (sums.gold, {"beta": 0.1}), "sloppy": (sums.sloppy, {}),
-            "sloppy, β = 0.1": (sums.sloppy, {"beta": 0.1}), "gold, no baseline": (sums.gold, {"loss_of": bare}),
-            "gold + 2": (lambda line: sums.gold(line) + 2, {}),
-            "gold + 2, no baseline": (lambda line: sums.gold(line) + 2, {"loss_of": bare})}
+    ways = {
+        "gold": (sums.gold, {}),
+        "gold, β = 0.1": (sums.gold, {"beta": 0.1}),
+        "sloppy": (sums.sloppy, {}),
+        "sloppy, β = 0.1": (sums.sloppy, {"beta": 0.1}),
+        "gold, no baseline": (sums.gold, {"loss_of": bare}),
+        "gold + 2": (lambda line: sums.gold(line) + 2, {}),
+        "gold + 2, no baseline": (lambda line: sums.gold(line) + 2, {"loss_of": bare}),
+    }
     return {name: [improve(checker, seed=seed, **how)[1] for seed in seeds] for name, (checker, how) in ways.items()}
 
 

@@ -30,8 +30,8 @@ CONTEXT, BATCH = 64, 8
 
 def config(width, vocab):
     return DecoderConfig(
-        vocab_size=vocab, d_model=width, num_heads=max(1, width // 16), num_layers=2, max_len=CONTEXT,
-        dropout=0.0, rotary=True)
+        vocab_size=vocab, d_model=width, num_heads=max(1, width // 16), num_layers=2, max_len=CONTEXT, dropout=0.0, rotary=True
+    )
 
 
 def mean_nats(model, stream):
@@ -48,18 +48,27 @@ def main():
     torch.set_num_threads(1)
     corpus, (_, tokenizer) = read_corpus(docstrings=True), load_mini_gpt()
     stream, held = as_stream(tokenizer, corpus.training), as_stream(tokenizer, corpus.held_out)
-    watch, test = held[:len(held) // 2], held[len(held) // 2:]
+    watch, test = held[: len(held) // 2], held[len(held) // 2 :]
     path = HERE / "results" / "scaling.json"
     kept = json.loads(path.read_text()) if path.exists() else {}
-    figures = {"threads": 1, "tokens": len(stream), "tokens_seen": options.steps * BATCH * CONTEXT,
-               **{part: kept.get(part, {}) for part in ("width", "data", "grid")}}
+    figures = {
+        "threads": 1,
+        "tokens": len(stream),
+        "tokens_seen": options.steps * BATCH * CONTEXT,
+        **{part: kept.get(part, {}) for part in ("width", "data", "grid")},
+    }
     for width in WIDTHS if "width" in options.only else ():
         runs = []
         for seed in options.seeds:
             started = time.process_time()
             model, history = pretrain(stream, config(width, len(tokenizer)), options.steps, 0.2 / width, BATCH, seed)
-            runs.append({"loss": mean_nats(model, test), "seconds": time.process_time() - started,
-                         "curve": [sum(history[i:i + 100]) / 100 for i in range(0, options.steps, 100)]})
+            runs.append(
+                {
+                    "loss": mean_nats(model, test),
+                    "seconds": time.process_time() - started,
+                    "curve": [sum(history[i : i + 100]) / 100 for i in range(0, options.steps, 100)],
+                }
+            )
         blocks = sum(p.numel() for p in model.blocks.parameters())
         figures["width"][str(width)] = {"blocks": blocks, "parameters": sum(p.numel() for p in model.parameters()), "runs": runs}
         print(width, blocks, [round(run["loss"], 3) for run in runs], f"{runs[0]['seconds']:.0f} s", flush=True)
@@ -68,8 +77,17 @@ def main():
         text = torch.cat(stream.split(1_000)[::part])  # pieces from everywhere
         runs = []
         for seed in options.seeds:
-            model, history = pretrain(text, config(64, len(tokenizer)), options.steps, 0.2 / 64, BATCH, seed,
-                                      validate=lambda model: mean_nats(model, watch[:8_000]), every=100, stop=EarlyStopping(3))
+            model, history = pretrain(
+                text,
+                config(64, len(tokenizer)),
+                options.steps,
+                0.2 / 64,
+                BATCH,
+                seed,
+                validate=lambda model: mean_nats(model, watch[:8_000]),
+                every=100,
+                stop=EarlyStopping(3),
+            )
             runs.append({"loss": mean_nats(model, test), "step": history.best_step})
         figures["data"][str(part)] = {"tokens": len(text), "runs": runs}
         print("1 /", part, [(round(run["loss"], 3), run["step"]) for run in runs], flush=True)
@@ -80,8 +98,11 @@ def main():
             for seed in options.seeds if (width, steps) in THRICE else options.seeds[:1]:
                 model, _ = pretrain(stream, config(width, len(tokenizer)), steps, 0.2 / width, BATCH, seed)
                 runs.append(mean_nats(model, test))
-            figures["grid"][f"{width} {steps}"] = {"blocks": sum(p.numel() for p in model.blocks.parameters()),
-                                                   "tokens": steps * BATCH * CONTEXT, "losses": runs}
+            figures["grid"][f"{width} {steps}"] = {
+                "blocks": sum(p.numel() for p in model.blocks.parameters()),
+                "tokens": steps * BATCH * CONTEXT,
+                "losses": runs,
+            }
             print(width, steps, [round(loss, 3) for loss in runs], flush=True)
         write("scaling", figures)
 

@@ -1,6 +1,6 @@
 """Search by vectors with the encoder of the extra [pretrained]: how often is the passage of a question the nearest of all? Chapter 10.
 
-    python benchmarks/search.py      writes results/search.json; nothing is trained, so there are no seeds
+python benchmarks/search.py      writes results/search.json; nothing is trained, so there are no seeds
 """
 
 from __future__ import annotations

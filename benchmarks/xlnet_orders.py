@@ -33,8 +33,11 @@ def cities(seed, steps):
         model = make(kind, len(WORDS), 7, 32, seed)
         learn(model, sentences_of(64), 2, 400, 5e-3, seed)
         one, other = in_turn(model, ids), in_turn(model, ids, SECOND)
-        found[kind] = {"in turn": measure(one, truth), "in turn, second word first": measure(other, truth),
-                       "between the orders": (one - other).abs().sum((1, 2)).mean().item() / 2}
+        found[kind] = {
+            "in turn": measure(one, truth),
+            "in turn, second word first": measure(other, truth),
+            "between the orders": (one - other).abs().sum((1, 2)).mean().item() / 2,
+        }
         if kind == "bert":
             found[kind]["at once"] = measure(at_once(model, ids), truth)
     assert FIRST + SECOND == 7
@@ -53,8 +56,12 @@ def learned_letters(seed, runs):
         learn(model, windows_of(train, batch, N), k, steps, 4e-3, seed)
         seconds = time.process_time() - started
         nats = nats_by_turn(model, windows, orders).mean(0)
-        found[name] = {"by turn": [round(x, 4) for x in nats.tolist()], "all": nats.mean().item(),
-                       "last sixth": nats[-(N // 6):].mean().item(), "processor seconds": seconds}
+        found[name] = {
+            "by turn": [round(x, 4) for x in nats.tolist()],
+            "all": nats.mean().item(),
+            "last sixth": nats[-(N // 6) :].mean().item(),
+            "processor seconds": seconds,
+        }
         print(seed, name, {key: round(x, 3) for key, x in found[name].items() if key != "by turn"}, flush=True)
     return found
 

@@ -12,9 +12,22 @@ import shutil
 from pathlib import Path
 
 FOLDERS = ("course_utils", "docs/images", "benchmarks/results")
-FILES = ("course.py", "course_setup.py", "course_export.py", "course_work.py", "course_merge.py", "conftest.py", "requirements.txt",
-         "requirements.lock",
-         "environment.yml", "pyproject.toml", "LICENSE", "LICENSE-TEXT", ".gitignore", "docs/ways_in.md")
+FILES = (
+    "course.py",
+    "course_setup.py",
+    "course_export.py",
+    "course_work.py",
+    "course_merge.py",
+    "conftest.py",
+    "requirements.txt",
+    "requirements.lock",
+    "environment.yml",
+    "pyproject.toml",
+    "LICENSE",
+    "LICENSE-TEXT",
+    ".gitignore",
+    "docs/ways_in.md",
+)
 README_CUTS = ("## As a book", "## Teaching with it", "## Where the numbers come from", "## Taking part")
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", ".course", "work")
 
@@ -34,8 +47,10 @@ def blank_chapters(root: Path) -> list[Path]:
             course = cell["metadata"].get("course", {})
             text = "".join(cell["source"]).encode("utf-8")
             if course.get("role") == "answer" and hashlib.sha256(text).hexdigest() != stubs.get(course["exercise"]):
-                raise ValueError(f"chapters/{path.name} holds an answer to exercise {course['exercise']}.\n"
-                                 f"Hand out a fresh copy: move yours away, or take it back with  git checkout chapters/{path.name}")
+                raise ValueError(
+                    f"chapters/{path.name} holds an answer to exercise {course['exercise']}.\n"
+                    f"Hand out a fresh copy: move yours away, or take it back with  git checkout chapters/{path.name}"
+                )
         found.append(path)
     if not found:
         raise ValueError(f"There is no chapter to hand out in {root / 'chapters'}.")
@@ -47,8 +62,9 @@ def readme(root: Path, target: Path) -> str:
     sections = re.split(r"(?m)^(?=## )", (root / "README.md").read_text(encoding="utf-8"))
     kept = "".join(part for part in sections if not part.startswith(README_CUTS))
     kept = re.sub(r"[ \n]?`solutions/` [^\n.]*\.(?=\s)", "", kept)
-    return re.sub(r"(?<!!)\[([^\]\n]+)\]\((?!\w+:|#)([^)#\s]+)[^)\s]*\)",
-                  lambda link: link[0] if (target / link[2]).exists() else link[1], kept)
+    return re.sub(
+        r"(?<!!)\[([^\]\n]+)\]\((?!\w+:|#)([^)#\s]+)[^)\s]*\)", lambda link: link[0] if (target / link[2]).exists() else link[1], kept
+    )
 
 
 def write(target: Path, root: Path, numbers: list[str] | None = None) -> None:

@@ -63,9 +63,17 @@ class System:
         for patch in (0, 99):
             version = "{}.{}".format(*self.python)
             full = f"{version}.{patch}"
-            yield {**self.markers, "python_version": version, "python_full_version": full, "implementation_version": full,
-                   "implementation_name": "cpython", "platform_python_implementation": "CPython", "platform_release": "",
-                   "platform_version": "", "extra": ""}
+            yield {
+                **self.markers,
+                "python_version": version,
+                "python_full_version": full,
+                "implementation_version": full,
+                "implementation_name": "cpython",
+                "platform_python_implementation": "CPython",
+                "platform_release": "",
+                "platform_version": "",
+                "extra": "",
+            }
 
 
 def _linux(machine: str) -> tuple[str, ...]:
@@ -79,17 +87,27 @@ def _linux(machine: str) -> tuple[str, ...]:
 @cache
 def systems() -> tuple[System, ...]:
     """Everything that the lock promises to serve."""
+
     def markers(system: str, machine: str) -> dict[str, str]:
         platform = {"Linux": "linux", "Darwin": "darwin", "Windows": "win32"}[system]
-        return {"platform_system": system, "sys_platform": platform, "platform_machine": machine,
-                "os_name": "nt" if system == "Windows" else "posix"}
+        return {
+            "platform_system": system,
+            "sys_platform": platform,
+            "platform_machine": machine,
+            "os_name": "nt" if system == "Windows" else "posix",
+        }
 
-    kinds = [("Linux x86_64", markers("Linux", "x86_64"), _linux("x86_64")),
-             ("Linux aarch64", markers("Linux", "aarch64"), _linux("aarch64")),
-             ("macOS arm64", markers("Darwin", "arm64"), tuple(mac_platforms(MACOS, "arm64"))),
-             ("Windows amd64", markers("Windows", "AMD64"), ("win_amd64",))]
-    return tuple(System("{}, Python {}.{}".format(name, *python), python, values, platforms)
-                 for name, values, platforms in kinds for python in PYTHONS)
+    kinds = [
+        ("Linux x86_64", markers("Linux", "x86_64"), _linux("x86_64")),
+        ("Linux aarch64", markers("Linux", "aarch64"), _linux("aarch64")),
+        ("macOS arm64", markers("Darwin", "arm64"), tuple(mac_platforms(MACOS, "arm64"))),
+        ("Windows amd64", markers("Windows", "AMD64"), ("win_amd64",)),
+    ]
+    return tuple(
+        System("{}, Python {}.{}".format(name, *python), python, values, platforms)
+        for name, values, platforms in kinds
+        for python in PYTHONS
+    )
 
 
 @dataclass(frozen=True)
@@ -177,8 +195,12 @@ def pins_of(pylock: str) -> list[Pin]:
 
 def missing_wheels(pins: Iterable[Pin]) -> list[str]:
     """What is pinned for a system that has no wheel of it, as sentences."""
-    return [f"{pin.name} {pin.version} has no wheel for {system.name}" for pin in pins for system in systems()
-            if any(pin.applies(values) for values in system.environments()) and not pin.serves(system)]
+    return [
+        f"{pin.name} {pin.version} has no wheel for {system.name}"
+        for pin in pins
+        for system in systems()
+        if any(pin.applies(values) for values in system.environments()) and not pin.serves(system)
+    ]
 
 
 def resolve(folder: Path) -> list[Pin]:
@@ -192,8 +214,28 @@ def resolve(folder: Path) -> list[Pin]:
     (folder / "wanted.in").write_text("\n".join(map(str, wanted())), encoding="utf-8")
     # No settings of this machine, its own indexes and wheels among them, may reach the lock.
     env = {name: value for name, value in os.environ.items() if not name.startswith(("UV_", "PIP_"))}
-    subprocess.run([uv, "pip", "compile", "--quiet", "--no-config", "--universal", "--python-version", "{}.{}".format(*PYTHONS[0]),
-                    "--only-binary", ":all:", "--format", "pylock.toml", "-o", "pylock.toml", "wanted.in"], cwd=folder, env=env, check=True)
+    subprocess.run(
+        [
+            uv,
+            "pip",
+            "compile",
+            "--quiet",
+            "--no-config",
+            "--universal",
+            "--python-version",
+            "{}.{}".format(*PYTHONS[0]),
+            "--only-binary",
+            ":all:",
+            "--format",
+            "pylock.toml",
+            "-o",
+            "pylock.toml",
+            "wanted.in",
+        ],
+        cwd=folder,
+        env=env,
+        check=True,
+    )
     return pins_of((folder / "pylock.toml").read_text(encoding="utf-8"))
 
 

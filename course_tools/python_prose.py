@@ -44,7 +44,7 @@ def paragraphs(text: str, seen: set[str]) -> list[str]:
         listed = _LISTED.match(block)
         if not listed and re.search(r"\n\s", block):  # uneven: program text, a table, a definition
             continue
-        paragraph = _WRAPPED.sub(" ", block[listed.end() if listed else 0:].translate(_MARKS)).strip()
+        paragraph = _WRAPPED.sub(" ", block[listed.end() if listed else 0 :].translate(_MARKS)).strip()
         paragraph = re.sub(r"(\w)- (?=\w)", r"\1-", paragraph)  # a word that was broken at the end of a line
         letters = sum(c.isalpha() or c == " " for c in paragraph)
         if len(paragraph.split()) < 6 or letters < 0.86 * len(paragraph) or paragraph[-1] not in ".:?!" or "=" in paragraph:
@@ -61,9 +61,11 @@ def written() -> str:
     seen: set[str] = set()
     pages = [("topic", name, paragraphs(topics[name], seen)) for name in sorted(topics)]
     pages += [("module", name, paragraphs(text, seen)) for name, text in modules(Path(sysconfig.get_paths()["stdlib"]))]
-    lines = [f"# Prose of Python {platform.python_version()}: the language reference and the docstrings of the standard library, cut",
-             "# into paragraphs, without program text, tables and repetitions, by course_tools/python_prose.py. Copyright (c) the Python",
-             "# Software Foundation and others; licence and notices: LICENSE-python.txt beside this file."]
+    lines = [
+        f"# Prose of Python {platform.python_version()}: the language reference and the docstrings of the standard library, cut",
+        "# into paragraphs, without program text, tables and repetitions, by course_tools/python_prose.py. Copyright (c) the Python",
+        "# Software Foundation and others; licence and notices: LICENSE-python.txt beside this file.",
+    ]
     for kind, name, page in pages:
         if page:
             lines += [f"# {kind} {name}", *page]

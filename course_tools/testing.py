@@ -11,8 +11,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOK_FOLDERS = ("chapters", "solutions")
 # They restrict themselves to COURSE_CHAPTERS, or are quick.
-OF_EVERY_CHAPTER = ("test_exercises.py", "test_notebooks.py", "test_text_and_exercises.py", "test_ledger.py", "test_teaching.py",
-                    "test_style.py")
+OF_EVERY_CHAPTER = (
+    "test_exercises.py",
+    "test_notebooks.py",
+    "test_text_and_exercises.py",
+    "test_ledger.py",
+    "test_teaching.py",
+    "test_style.py",
+)
 JOBS = 2  # notebooks at a time, one thread each: on two shared cores that is three times as fast as two threads each
 
 

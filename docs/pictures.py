@@ -9,7 +9,7 @@ import json
 import shutil
 from pathlib import Path
 
-from course_utils.checks.engine import catalogue, examine
+from course_checks.engine import catalogue, examine
 from course_utils.show.drawings import arrow, box, sheet
 from course_utils.show.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
 
@@ -19,17 +19,43 @@ IMAGES = ROOT / "docs" / "images"
 WIDE, TALL = 2.3, 1.05  # of a box
 # number, words on the box, column, row, colour
 CHAPTERS = [
-    ("00", "Start here", 0, 3, GREY), ("00b", "A first\nnetwork", 1, 3, GREY), ("01", "Kernel\nregression", 2, 3, BLUE),
-    ("02", "Soft\nalignment", 3, 3, BLUE), ("03", "Self-\nattention", 4, 3, BLUE), ("04", "Multi-head\nattention", 5, 3, BLUE),
-    ("05", "Positional\nencoding", 0, 2, GREEN), ("06", "Masking", 1, 2, GREEN), ("07a", "Transformer\nblock", 2, 2, GREEN),
-    ("07b", "Norms and\ngates", 3, 2, GREEN), ("08a", "Encoder–\ndecoder", 4, 2, GREEN), ("08b", "Decoding", 5, 2, GREEN),
-    ("09", "BERT\npre-training", 0, 1, ORANGE), ("10", "BERT\nfine-tuning", 1, 1, ORANGE),
-    ("11a", "GPT", 2.4, 1, RED), ("11b", "Prompting\nand scaling", 3.4, 1, RED),
-    ("12a", "The family\ntree", 1.4, 0, PURPLE), ("12b", "XLNet", 2.4, 0, PURPLE),
-    ("13a", "Attention,\nfast", 3.4, 0, BLUE), ("13b", "Long, back\nto kernels", 4.4, 0, BLUE),
+    ("00", "Start here", 0, 3, GREY),
+    ("00b", "A first\nnetwork", 1, 3, GREY),
+    ("01", "Kernel\nregression", 2, 3, BLUE),
+    ("02", "Soft\nalignment", 3, 3, BLUE),
+    ("03", "Self-\nattention", 4, 3, BLUE),
+    ("04", "Multi-head\nattention", 5, 3, BLUE),
+    ("05", "Positional\nencoding", 0, 2, GREEN),
+    ("06", "Masking", 1, 2, GREEN),
+    ("07a", "Transformer\nblock", 2, 2, GREEN),
+    ("07b", "Norms and\ngates", 3, 2, GREEN),
+    ("08a", "Encoder–\ndecoder", 4, 2, GREEN),
+    ("08b", "Decoding", 5, 2, GREEN),
+    ("09", "BERT\npre-training", 0, 1, ORANGE),
+    ("10", "BERT\nfine-tuning", 1, 1, ORANGE),
+    ("11a", "GPT", 2.4, 1, RED),
+    ("11b", "Prompting\nand scaling", 3.4, 1, RED),
+    ("12a", "The family\ntree", 1.4, 0, PURPLE),
+    ("12b", "XLNet", 2.4, 0, PURPLE),
+    ("13a", "Attention,\nfast", 3.4, 0, BLUE),
+    ("13b", "Long, back\nto kernels", 4.4, 0, BLUE),
 ]
-NEXT = [("00", "00b"), ("00b", "01"), ("01", "02"), ("02", "03"), ("03", "04"), ("05", "06"), ("06", "07a"), ("07a", "07b"), ("07b", "08a"),
-        ("08a", "08b"), ("09", "10"), ("11a", "11b"), ("12a", "12b"), ("13a", "13b")]
+NEXT = [
+    ("00", "00b"),
+    ("00b", "01"),
+    ("01", "02"),
+    ("02", "03"),
+    ("03", "04"),
+    ("05", "06"),
+    ("06", "07a"),
+    ("07a", "07b"),
+    ("07b", "08a"),
+    ("08a", "08b"),
+    ("09", "10"),
+    ("11a", "11b"),
+    ("12a", "12b"),
+    ("13a", "13b"),
+]
 
 
 def draw_map() -> None:
@@ -71,7 +97,7 @@ def draw_panel() -> None:
     from playwright.sync_api import sync_playwright
 
     exercise = next(e for e in catalogue() if e.id == "03.1")
-    result = examine(exercise, exercise.twins[0].answer, seed=3)
+    result = examine(exercise, exercise.misconceptions[0].answer, seed=3)
     page_text = f"<body style='font:14px sans-serif;margin:12px;color:#222;background:white'>{result._repr_html_()}</body>"
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])

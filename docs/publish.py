@@ -33,16 +33,24 @@ def badges(repository: str, branch: str) -> str:
     binder = f"https://mybinder.org/v2/gh/{repository}/{branch}?urlpath=lab/tree/chapters/00_start_here.ipynb"
     colab = f"https://colab.research.google.com/github/{repository}/blob/{branch}/colab/00_start_here.ipynb"
     space = f"https://codespaces.new/{repository}"
-    return (f"[![Open in Binder](https://mybinder.org/badge_logo.svg)]({binder})\n"
-            f"[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({colab})\n"
-            f"[![Open in Codespaces](https://github.com/codespaces/badge.svg)]({space})")
+    return (
+        f"[![Open in Binder](https://mybinder.org/badge_logo.svg)]({binder})\n"
+        f"[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({colab})\n"
+        f"[![Open in Codespaces](https://github.com/codespaces/badge.svg)]({space})"
+    )
 
 
 def for_colab(chapter: str, repository: str, branch: str) -> str:
     """A chapter's notebook with the cell that sets Colab up in front; nothing else differs."""
     notebook = json.loads(chapter)
-    cell = {"cell_type": "code", "id": "colab-setup", "metadata": {}, "execution_count": None, "outputs": [],
-            "source": SETUP.format(repository=repository, branch=branch).splitlines(keepends=True)}
+    cell = {
+        "cell_type": "code",
+        "id": "colab-setup",
+        "metadata": {},
+        "execution_count": None,
+        "outputs": [],
+        "source": SETUP.format(repository=repository, branch=branch).splitlines(keepends=True),
+    }
     notebook["cells"].insert(0, cell)
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 

@@ -24,8 +24,9 @@ for line in sys.stdin.read().splitlines():
 def refused(lines, root):
     """The lines that a fresh Python which finds the package in ``root`` cannot import, and why."""
     environment = os.environ | {"PYTHONPATH": str(root), "MPLBACKEND": "Agg"}
-    done = subprocess.run([sys.executable, "-c", EACH], input="\n".join(lines), capture_output=True, text=True,
-                          timeout=300, env=environment)
+    done = subprocess.run(
+        [sys.executable, "-c", EACH], input="\n".join(lines), capture_output=True, text=True, timeout=300, env=environment
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

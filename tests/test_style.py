@@ -11,23 +11,30 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_ruff_is_clean():
-    done = subprocess.run([sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", "."], cwd=ROOT,
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", "."], cwd=ROOT, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout
 
 
 def test_rooms_keep_their_distance():
     """A room of course_utils imports nothing that is built on top of it."""
-    above = {"models": ("text", "training", "show", "checks", "exercises", "experiments"),
-             "text": ("models", "checks", "exercises", "experiments"), "training": ("checks", "exercises", "experiments"),
-             "show": ("checks", "exercises", "experiments"), "checks": ("experiments",), "experiments": ("checks", "exercises")}
+    above = {
+        "models": ("text", "training", "show", "checks", "exercises", "experiments"),
+        "text": ("models", "checks", "exercises", "experiments"),
+        "training": ("checks", "exercises", "experiments"),
+        "show": ("checks", "exercises", "experiments"),
+        "checks": ("experiments",),
+        "experiments": ("checks", "exercises"),
+    }
     for room, others in above.items():
         for path in (ROOT / "course_utils" / room).rglob("*.py"):
             text = path.read_text(encoding="utf-8")
             assert "course_tools" not in text, f"{path.relative_to(ROOT)} reaches for the tools, which a hand-out leaves out"
             for other in others:
                 assert f"course_utils.{other}" not in text and f"from ..{other}" not in text and f"from ...{other}" not in text, (
-                    f"{path.relative_to(ROOT)} reaches up to {other}")
+                    f"{path.relative_to(ROOT)} reaches up to {other}"
+                )
 
 
 def test_the_package_stays_small():

@@ -65,7 +65,7 @@ def check_outputs(path: Path, root: Path = ROOT, timeout: float = CELL_TIMEOUT) 
 
 def minutes_of(chapter: Chapter, words: int) -> int:
     """For a chapter's head: minutes to read (75 words a minute, the code between them included) and for the exercises, rounded to five."""
-    from course_utils.checks.engine import find
+    from course_checks.engine import find
 
     return 5 * round((words / 75 + sum(find(exercise).minutes for exercise in chapter.stubs)) / 5)
 
@@ -100,8 +100,10 @@ def build_chapter(path: Path, root: Path = ROOT, force: bool = False, timeout: f
 def _size(chapter: Chapter, solved: NotebookNode) -> str:
     """How full a chapter is, beside its limits."""
     load = measure(solved)
-    return (f"{load.words:,} of {MAX_WORDS:,} words, {load.code_cells} of {MAX_CODE_CELLS} code cells, "
-            f"median {load.median_lines:g} lines, about {minutes_of(chapter, load.words)} minutes")
+    return (
+        f"{load.words:,} of {MAX_WORDS:,} words, {load.code_cells} of {MAX_CODE_CELLS} code cells, "
+        f"median {load.median_lines:g} lines, about {minutes_of(chapter, load.words)} minutes"
+    )
 
 
 def _unchanged(chapter: Chapter, problems: list[str], package_changed: bool, root: Path) -> list[str]:

@@ -47,6 +47,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 def record_explore(explore: Callable[..., None]) -> Callable[..., None]:
     """``explore`` that also leaves its frames."""
+
     @functools.wraps(explore)
     def recorded(draw: Callable[..., None], **choices: Any) -> None:
         publish(*frames(draw, choices))
@@ -57,6 +58,7 @@ def record_explore(explore: Callable[..., None]) -> Callable[..., None]:
 
 def record_box(type_and_see: Callable[..., None]) -> Callable[..., None]:
     """``type_and_see`` that also leaves its answers to the text it begins with, for each position of its sliders."""
+
     @functools.wraps(type_and_see)
     def recorded(answer: Callable[..., str], text: str, label: str = "text", **choices: Any) -> None:
         from course_utils.show.box import reply
@@ -127,8 +129,14 @@ def frames(draw: Callable[..., None], choices: dict[str, Any]) -> tuple[list[Out
     if not together:
         positions = [at for at in positions if sum(i != j for i, j in zip(at, start, strict=True)) <= 1]
     found = {",".join(map(str, at)): [item(data, metadata) for data, metadata in shown(at)] for at in positions if at != start}
-    return first, {"kind": "frames", "names": [name.replace("_", " ") for name in split], "start": list(start), "together": together,
-                   "values": [[str(value) for value in options] for options in values], "frames": found}
+    return first, {
+        "kind": "frames",
+        "names": [name.replace("_", " ") for name in split],
+        "start": list(start),
+        "together": together,
+        "values": [[str(value) for value in options] for options in values],
+        "frames": found,
+    }
 
 
 def outputs(show: Callable[..., Any], *arguments: Any, **options: Any) -> list[Output]:

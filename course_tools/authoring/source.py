@@ -76,8 +76,10 @@ class Cell:
         return "\n".join(text for _, text in self.lines(kind))
 
 
-RUN_FIRST = ("*The kernel starts empty: run the cells from the top, with Shift+Enter. What stands below them already was computed when the "
-             "chapter was made.*")
+RUN_FIRST = (
+    "*The kernel starts empty: run the cells from the top, with Shift+Enter. What stands below them already was computed when the "
+    "chapter was made.*"
+)
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ class Chapter:
         at, first = beside.index(self.path), beside[0]
         parts = [f"[← {title(path)}]({path.stem}.ipynb)" for path in beside[:at][-1:]]
         parts += [f"[map of the course]({first.stem}.ipynb#map)"] if at else []
-        parts += [f"[{title(path)} →]({path.stem}.ipynb)" for path in beside[at + 1:][:1]]
+        parts += [f"[{title(path)} →]({path.stem}.ipynb)" for path in beside[at + 1 :][:1]]
         return " | ".join(parts)
 
 
@@ -169,14 +171,14 @@ def cell_id(exercise: str, role: str) -> str:
 
 def heading_of(exercise: str) -> str:
     """``"Exercise 04.1 ★ Predict: seven shapes (6 minutes)"``: title, stars and minutes are typed once, in the exercise."""
-    from course_utils.checks.engine import find  # brings torch, which the ledger alone does not need
+    from course_checks.engine import find  # brings torch, which the ledger alone does not need
 
     return find(exercise).heading
 
 
 def former_ids(exercises: Iterable[str]) -> dict[str, str]:
     """Exercises that had another id before their chapter was cut in two: ``{"07a.1": "07.1", …}``; the learner's copies need it."""
-    from course_utils.checks.engine import find
+    from course_checks.engine import find
 
     found = {}
     for exercise in exercises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
-from course_utils.checks.lookup import today
+from course_checks.lookup import today
 
 from .collect import collect
 from .marks import exercises_of
@@ -39,8 +39,17 @@ def main(arguments: list[str] | None = None) -> int:
         settings = load_settings(options.settings)
         only = chapters(options.only)
         plan = {"only": only, "timeout": options.timeout, "memory": int(options.memory * 2**30), "unsafe": options.unsafe}
-        counts = grade_class(options.submissions, options.out, plan, options.resume, options.jobs, options.engine, options.scheduler,
-                             options.seed, options.quiet)
+        counts = grade_class(
+            options.submissions,
+            options.out,
+            plan,
+            options.resume,
+            options.jobs,
+            options.engine,
+            options.scheduler,
+            options.seed,
+            options.quiet,
+        )
         submissions = collect(options.submissions)
         with alone_in(options.out, True) as book:
             students = write_reports(book, settings, {key_of(s) for s in submissions}, fingerprint_of_exercises(only), only)
@@ -52,11 +61,15 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
     timeless = sum(s.handed_in is None and not s.problem for s in submissions)
     if settings.deadline is not None and timeless:
-        print(f"Nobody knows when {timeless} of the notebooks were handed in, so they get no late penalty. Canvas and Moodle do not give "
-              "this time in their zip files; let Canvas or Moodle deduct the penalty.")
+        print(
+            f"Nobody knows when {timeless} of the notebooks were handed in, so they get no late penalty. Canvas and Moodle do not give "
+            "this time in their zip files; let Canvas or Moodle deduct the penalty."
+        )
     words = ["student" + "s" * (len(students) != 1), "notebook" + "s" * (counts["graded"] != 1)]
-    print(f"{len(students)} {words[0]}: {counts['graded']} {words[1]} graded, {counts['kept']} unchanged, "
-          f"{counts['unreadable']} unreadable. See {options.out}/report.html")
+    print(
+        f"{len(students)} {words[0]}: {counts['graded']} {words[1]} graded, {counts['kept']} unchanged, "
+        f"{counts['unreadable']} unreadable. See {options.out}/report.html"
+    )
     return 1 if counts["unreadable"] else 0
 
 

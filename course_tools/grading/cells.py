@@ -128,8 +128,15 @@ def find(cells: list[Cell], exercises: dict[str, str]) -> dict[str, dict[str, An
         end = max(asking | {chosen.index})
         needed = needs(chosen, answers, end)
         below = {c.exercise for c in answers if c.index in needed and c.role == "answer" and c.exercise in exercises} - {exercise}
-        found[exercise] = {"cell": chosen.index, "name": name, "needs": needed, "builds_on": sorted(below), "notes": notes,
-                           "above": [c.index for c in answers if c.index <= end], "right": exercise in right}
+        found[exercise] = {
+            "cell": chosen.index,
+            "name": name,
+            "needs": needed,
+            "builds_on": sorted(below),
+            "notes": notes,
+            "above": [c.index for c in answers if c.index <= end],
+            "right": exercise in right,
+        }
     return found
 
 
@@ -152,7 +159,7 @@ def _name_in(cells: list[Cell], answers: list[Cell], own: list[Cell], exercise: 
     if called and not any(name in cell.defines for cell in own or answers):
         name = called  # the name that the notebook itself hands to the check
     if own and not any(name in cell.defines for cell in own) and len(own[-1].defines) == 1 and not own[-1].uses:
-        name, = own[-1].defines  # a prediction: the cell holds one table and nothing else
+        (name,) = own[-1].defines  # a prediction: the cell holds one table and nothing else
     return name
 
 
@@ -211,8 +218,15 @@ def needs(cell: Cell, cells: list[Cell], end: int | None = None, changes: bool =
         intact = [c for c in above if c.broken is None]
         helpers = intact[-1:] or above[-1:] or below[:1]
         start = helpers[0].index if helpers else user.index
-        helpers += [c for c in cells if changes and start < c.index <= end and c is not user and c.broken is None
-                    and (name in gives[c.index] or (name in c.touches and name not in imported))]
+        helpers += [
+            c
+            for c in cells
+            if changes
+            and start < c.index <= end
+            and c is not user
+            and c.broken is None
+            and (name in gives[c.index] or (name in c.touches and name not in imported))
+        ]
         helpers += [c for c in stars if c.index <= end and not holders]
         if name in ("_", "__", "___"):
             helpers += [c for c in cells if c.shows and c.index < user.index][-3:]

@@ -16,14 +16,20 @@ from typing import Any
 
 import torch
 
-from course_utils.checks.limits import ANSWER
-from course_utils.checks.shortcuts import ForbiddenShortcut, _locate
+from course_checks.limits import ANSWER
+from course_checks.shortcuts import ForbiddenShortcut, _locate
 
 # Operations below the one that is forbidden, which do the same; "…*" stands for every ending.
-BELOW = {"scaled_dot_product_attention": ("_scaled_dot_product_*", "_triton_scaled_dot_*"), "cdist": ("_cdist_forward", "_euclidean_dist"),
-         "cross_entropy": ("cross_entropy_loss",), "rms_norm": ("_fused_rms_norm",), "layer_norm": ("native_layer_norm",),
-         "batch_norm": ("native_batch_norm", "_batch_norm_*", "_native_batch_norm_*"), "group_norm": ("native_group_norm",)}
-OURS = ("course_utils.checks", "course_tools.")
+BELOW = {
+    "scaled_dot_product_attention": ("_scaled_dot_product_*", "_triton_scaled_dot_*"),
+    "cdist": ("_cdist_forward", "_euclidean_dist"),
+    "cross_entropy": ("cross_entropy_loss",),
+    "rms_norm": ("_fused_rms_norm",),
+    "layer_norm": ("native_layer_norm",),
+    "batch_norm": ("native_batch_norm", "_batch_norm_*", "_native_batch_norm_*"),
+    "group_norm": ("native_group_norm",),
+}
+OURS = ("course_checks", "course_tools.")
 _library, _operations = torch.library.Library, torch._C._dispatch_get_all_op_names  # kept here: a cell may change them
 _caught: list[str] = []
 _libraries: list[Any] = []  # what they register ends with them
@@ -62,8 +68,11 @@ def _close_operation(name: str) -> None:
     for full in _operations():
         room, _, operation = full.partition("::")
         base = operation.partition(".")[0]
-        if room != "aten" or base.endswith("_backward") or not any(
-                base.startswith(word[:-1]) if word.endswith("*") else base == word for word in wanted):
+        if (
+            room != "aten"
+            or base.endswith("_backward")
+            or not any(base.startswith(word[:-1]) if word.endswith("*") else base == word for word in wanted)
+        ):
             continue
         for key in ("CPU", "AutogradCPU"):
             library = _library("aten", "IMPL", key)
@@ -84,11 +93,19 @@ def _close_function(name: str) -> None:
 def remembered() -> Callable[[], None]:
     """Remember the modules that observe an answer as they are; what is returned puts them back, whatever a cell has made of them."""
     modules = [(module, dict(vars(module))) for name, module in list(sys.modules.items()) if name.startswith(OURS) and module is not None]
-    classes = [(value, dict(vars(value))) for _, space in modules for value in space.values()
-               if isinstance(value, type) and value.__module__.startswith(OURS)]
+    classes = [
+        (value, dict(vars(value)))
+        for _, space in modules
+        for value in space.values()
+        if isinstance(value, type) and value.__module__.startswith(OURS)
+    ]
     spaces = [space for _, space in modules] + [space for _, space in classes]
-    functions = {id(f): (f, f.__code__, f.__defaults__, f.__kwdefaults__) for space in spaces for value in space.values()
-                 if isinstance(f := getattr(value, "__func__", value), types.FunctionType) and str(f.__module__).startswith(OURS)}
+    functions = {
+        id(f): (f, f.__code__, f.__defaults__, f.__kwdefaults__)
+        for space in spaces
+        for value in space.values()
+        if isinstance(f := getattr(value, "__func__", value), types.FunctionType) and str(f.__module__).startswith(OURS)
+    }
 
     def put_back() -> None:
         for module, space in modules:

@@ -22,8 +22,9 @@ ENTRIES, RATIO = 10_000, 200  # files in a zip, and how often smaller it may be 
 NO_NOTEBOOK = "is no notebook: hand in the .ipynb, or a .zip of it"
 IGNORED = (".ipynb_checkpoints", ".git", ".DS_Store", ".Trash")  # hidden folders in which nobody hands anything in
 UNREADABLE = (".ipynb.txt", ".html", ".json", ".rar", ".7z", ".tar.gz", ".tgz", ".tar", ".gz", ".pdf", ".py", ".docx", ".md")
-CANVAS = re.compile(r"^(?:LATE_(?=anon_))?(?P<student>[^_/]+)_(?:LATE_)?(?P<id>\d+|(?<=anon_)\w{5})_\d+_(?P<name>.+\.(?:ipynb|zip))$",
-                    re.IGNORECASE)
+CANVAS = re.compile(
+    r"^(?:LATE_(?=anon_))?(?P<student>[^_/]+)_(?:LATE_)?(?P<id>\d+|(?<=anon_)\w{5})_\d+_(?P<name>.+\.(?:ipynb|zip))$", re.IGNORECASE
+)
 MOODLE = re.compile(r"^(?P<student>.+?)_(?P<id>\d+)_assignsubmission_[a-z]+_?(?P<name>(?<=_).+\.(?:ipynb|zip))?$", re.IGNORECASE)
 CHAPTER = re.compile(r"^(?P<student>.+?)[_\- ]+(?P<chapter>\d\d[a-z]?_[\w\-]+?)(?:[ _\-]*\(?\d+\)?)?$")
 
@@ -73,8 +74,9 @@ def _capped(found: list[Submission]) -> list[Submission]:
         if many <= MOST_EACH:
             kept.append(submission)
         elif many == MOST_EACH + 1:
-            kept.append(replace(submission, problem=f"more than {MOST_EACH} notebooks of one student: this one and those behind it are not "
-                                                    "graded"))
+            kept.append(
+                replace(submission, problem=f"more than {MOST_EACH} notebooks of one student: this one and those behind it are not graded")
+            )
     return kept
 
 
@@ -182,6 +184,7 @@ def _named(stem: str) -> str:
 
 def _from_zip(path: Path, owner: tuple[str, str] | None) -> Iterator[Submission]:
     """Notebooks in a zip file: one student's, who speaks for nobody else, or (``owner`` None) a whole class's."""
+
     def whose(where: PurePosixPath) -> tuple[str, str, str]:
         if owner or not where.parts or where.is_absolute() or ".." in where.parts:
             return (*(owner or (_named(path.stem), "")), where.name or path.name)
@@ -202,15 +205,22 @@ def _from_zip(path: Path, owner: tuple[str, str] | None) -> Iterator[Submission]
             for entry in entries:
                 name = entry.filename
                 where = PurePosixPath(name.replace("\\", "/"))
-                if entry.is_dir() or not name.lower().endswith((".ipynb", ".zip")) or "__MACOSX" in where.parts or any(
-                        part.startswith(".") for part in where.parts if part not in (".", "..")):
+                if (
+                    entry.is_dir()
+                    or not name.lower().endswith((".ipynb", ".zip"))
+                    or "__MACOSX" in where.parts
+                    or any(part.startswith(".") for part in where.parts if part not in (".", ".."))
+                ):
                     continue
                 if len(name) > LONGEST:
                     yield refused(f"a name of {len(name):,} characters: not read")
                     continue
                 if owner and (CANVAS.match(where.name) or any(MOODLE.match(part) for part in where.parts)):
-                    yield refused(f"the name {name[:80]!r} is one that a learning-management system gives. In a zip file of one student it "
-                                  "is not believed; the archive of a whole class is given to grade by itself", name)
+                    yield refused(
+                        f"the name {name[:80]!r} is one that a learning-management system gives. In a zip file of one student it "
+                        "is not believed; the archive of a whole class is given to grade by itself",
+                        name,
+                    )
                     continue
                 if name.lower().endswith(".zip"):
                     yield refused("a zip file inside a zip file: not opened", name)

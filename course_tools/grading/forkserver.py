@@ -64,6 +64,7 @@ def preload() -> None:
     torch.set_num_threads(1)
     torch.ones(2, 2) @ torch.ones(2, 2)  # the first product chooses the kernels, a third of a second; one thread, so forking stays safe
     import course_utils
+
     for room in ("models", "text", "training", "show", "experiments", "checks", "exercises"):
         package = importlib.import_module(f"course_utils.{room}")
         walk = pkgutil.walk_packages if room == "exercises" else pkgutil.iter_modules  # callables lie one folder deeper
@@ -86,8 +87,13 @@ def refuse_calls() -> None:
         return
     native, seccomp, calls = CALLS[platform.machine()]
     load, equal, at_least, give, refused, allowed = 0x20, 0x15, 0x35, 0x06, 0x50001, 0x7FFF0000  # refused: EPERM
-    lines = [(load, 0, 0, 4), (equal, 1, 0, native), (give, 0, 0, refused), (load, 0, 0, 0),  # 32-bit calls have other numbers: refused
-             (at_least, len(calls) + 1, 0, 0x40000000)]
+    lines = [
+        (load, 0, 0, 4),
+        (equal, 1, 0, native),
+        (give, 0, 0, refused),
+        (load, 0, 0, 0),  # 32-bit calls have other numbers: refused
+        (at_least, len(calls) + 1, 0, 0x40000000),
+    ]
     lines += [(equal, len(calls) - place, 0, call) for place, call in enumerate(calls)]
     lines += [(give, 0, 0, allowed), (give, 0, 0, refused)]
     code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
@@ -103,8 +109,14 @@ def new_namespaces(memory: int, seconds: int, space: int) -> None:
     for file, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         with open(f"/proc/self/{file}", "w") as handle:
             handle.write(text)
-    for limit, value in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, space), (resource.RLIMIT_NOFILE, 256),
-                         (resource.RLIMIT_NPROC, 200), (resource.RLIMIT_DATA, memory + 2**29), (resource.RLIMIT_CPU, seconds)):
+    for limit, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, space),
+        (resource.RLIMIT_NOFILE, 256),
+        (resource.RLIMIT_NPROC, 200),
+        (resource.RLIMIT_DATA, memory + 2**29),
+        (resource.RLIMIT_CPU, seconds),
+    ):
         resource.setrlimit(limit, (value, value))
     refuse_calls()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 
-from course_utils.checks.observation import Observation
+from course_checks.observation import Observation
 
 from . import wire
 
@@ -48,6 +48,8 @@ def read_frame(data: bytes, forbidden: tuple[str, ...]) -> Frame:
         raise TypeError("a name that is not forbidden")
     if not all(type(p["cell"]) is int for p in plain["problems"]):
         raise TypeError("not a cell's number")
-    problems = [Problem(p["cell"], p["answer"] is True, str(p["type"])[:100], str(p["message"])[:300], str(p["line"])[:200])
-                for p in plain["problems"]]
+    problems = [
+        Problem(p["cell"], p["answer"] is True, str(p["type"])[:100], str(p["message"])[:300], str(p["line"])[:200])
+        for p in plain["problems"]
+    ]
     return Frame(plain["status"], plain["line"][:300], plain["number"], problems, seen, str(plain.get("likeness", ""))[:100])

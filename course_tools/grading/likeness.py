@@ -12,8 +12,11 @@ SMALLEST = 40  # instructions: shorter code is written alike by many
 
 def likeness(thing: Any) -> str:
     """A digest of the instructions of a function or of a class's own methods; empty for what is too short to tell."""
-    codes = [code for part in (vars(thing).values() if isinstance(thing, type) else (thing,))
-             if isinstance(code := getattr(getattr(part, "__func__", part), "__code__", None), types.CodeType)]
+    codes = [
+        code
+        for part in (vars(thing).values() if isinstance(thing, type) else (thing,))
+        if isinstance(code := getattr(getattr(part, "__func__", part), "__code__", None), types.CodeType)
+    ]
     words = [word for code in sorted(codes, key=lambda code: code.co_name) for word in _words(code)]
     return hashlib.sha256("\n".join(words).encode(errors="backslashreplace")).hexdigest() if len(words) >= SMALLEST else ""
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import torch
 
-from course_utils.checks import engine
-from course_utils.checks.exercise import Case, Exercise
-from course_utils.checks.judge import judge
-from course_utils.checks.lookup import chapters, find, in_chapter
-from course_utils.checks.panel import CheckResult
-from course_utils.checks.sentences import too_long
-from course_utils.checks.shortcuts import HIDING
+from course_checks import engine
+from course_checks.exercise import Case, Exercise
+from course_checks.judge import judge
+from course_checks.lookup import chapters, find, in_chapter
+from course_checks.panel import CheckResult
+from course_checks.sentences import too_long
+from course_checks.shortcuts import HIDING
 
 from . import wire
 from .cells import Unreadable
@@ -112,8 +112,11 @@ def _places(reply: Any, exercises: dict[str, Exercise]) -> dict[str, _Place]:
     def texts(value: Any) -> list[str]:
         return [text[:300] for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
-    return {key: _Place(texts(found[key].get("builds_on")), texts(found[key].get("notes")), found[key].get("right") is True)
-            for key in exercises if key in found}
+    return {
+        key: _Place(texts(found[key].get("builds_on")), texts(found[key].get("notes")), found[key].get("right") is True)
+        for key in exercises
+        if key in found
+    }
 
 
 def _report(reply: Any) -> tuple[str, bytes]:
@@ -134,8 +137,13 @@ def grade_notebook(sandbox: Sandbox, data: bytes, exercises: dict[str, Exercise]
         waiting = len(exercises if places is None else places) - len(marks)
         try:
             with sandbox.submission(30 + (limits.timeout + 5) * max(1, waiting)) as line:
-                line.send({"notebook": data, "exercises": {key: exercise.name for key, exercise in exercises.items()},
-                           "former": {exercise.formerly: key for key, exercise in exercises.items() if exercise.formerly}})
+                line.send(
+                    {
+                        "notebook": data,
+                        "exercises": {key: exercise.name for key, exercise in exercises.items()},
+                        "former": {exercise.formerly: key for key, exercise in exercises.items() if exercise.formerly},
+                    }
+                )
                 found = _places(line.receive(30), exercises)
                 places = found if places is None else places
                 broken = _grade_until_broken(line, exercises, places, marks, secret, limits, until)
@@ -159,14 +167,19 @@ def grade_notebook(sandbox: Sandbox, data: bytes, exercises: dict[str, Exercise]
     return Graded(marks)
 
 
-def _grade_until_broken(line: Line, exercises: dict[str, Exercise], places: dict[str, _Place], marks: dict[str, Mark], secret: str,
-                        limits: Limits, until: float) -> tuple[str, str] | None:
+def _grade_until_broken(
+    line: Line, exercises: dict[str, Exercise], places: dict[str, _Place], marks: dict[str, Mark], secret: str, limits: Limits, until: float
+) -> tuple[str, str] | None:
     """Grade what is left; the exercise that broke the line to the worker, and how, or None at the end of the notebook."""
     for key in [key for key in places if key not in marks]:
         started, exercise = time.perf_counter(), exercises[key]
         if time.monotonic() > until:
-            mark = _failed(exercise, "raised", f"Not tried: the exercises before it used up the {limits.notebook:g} s that a notebook has.",
-                           "time used up")
+            mark = _failed(
+                exercise,
+                "raised",
+                f"Not tried: the exercises before it used up the {limits.notebook:g} s that a notebook has.",
+                "time used up",
+            )
         else:
             try:
                 mark = _asked(line, exercise, secret, limits)
@@ -188,8 +201,10 @@ def _tell_what_follows(marks: dict[str, Mark], places: dict[str, _Place]) -> Non
         wrong = [other for other in places[key].builds_on if other in marks and marks[other].stage != "passed"]
         if wrong and mark.stage not in ("passed", "not attempted"):
             mark.follows, mark.claimed = wrong[0], False  # a saved "right" has a plain reason then
-            mark.notes.append(f"This answer uses your answer to {wrong[0]}, which is not right: mend that one first. In your notebook the "
-                              f"course's own {wrong[0]} took its place, so the check there may have said “right”.")
+            mark.notes.append(
+                f"This answer uses your answer to {wrong[0]}, which is not right: mend that one first. In your notebook the "
+                f"course's own {wrong[0]} took its place, so the check there may have said “right”."
+            )
 
 
 def _asked(line: Line, exercise: Exercise, secret: str, limits: Limits, everything: bool = False) -> Mark:
@@ -200,8 +215,16 @@ def _asked(line: Line, exercise: Exercise, secret: str, limits: Limits, everythi
 
 def _task(exercise: Exercise, secret: str, limits: Limits) -> dict[str, Any]:
     cases = [{"args": case.args, "gradients": list(case.gradients)} for case in _cases(exercise.id, secret)]
-    return {"exercise": exercise.id, "name": exercise.name, "kind": exercise.kind, "forbidden": off_limits(exercise), "limit": LIMIT,
-            "seconds": limits.timeout, "bytes": limits.result, "cases": cases}
+    return {
+        "exercise": exercise.id,
+        "name": exercise.name,
+        "kind": exercise.kind,
+        "forbidden": off_limits(exercise),
+        "limit": LIMIT,
+        "seconds": limits.timeout,
+        "bytes": limits.result,
+        "cases": cases,
+    }
 
 
 def off_limits(exercise: Exercise) -> list[str]:
@@ -226,15 +249,27 @@ def _as_mark(result: CheckResult) -> Mark:
     html = result._repr_html_()
     if len(html) > MOST_SHOWN:  # a hostile result may be shown at any length
         html = f"<p>{escape(result.message[:2000])}</p><p>(The rest is too long to be shown.)</p>"
-    return Mark(result.exercise, result.points, result.possible, result.stage, result.mistake, result.message[:2000], html,
-                earned=dict(result.earned))
+    return Mark(
+        result.exercise,
+        result.points,
+        result.possible,
+        result.stage,
+        result.mistake,
+        result.message[:2000],
+        html,
+        earned=dict(result.earned),
+    )
 
 
 def _mark(exercise: Exercise, secret: str, ended: str, data: bytes, limits: Limits) -> Mark:
     """Judge what the worker sent back for one exercise."""
     if ended == "time":
-        return _failed(exercise, "raised", f"Stopped after {limits.timeout:g} s, and it could not be interrupted. Is there a loop that "
-                                           "never ends?", "endless loop")
+        return _failed(
+            exercise,
+            "raised",
+            f"Stopped after {limits.timeout:g} s, and it could not be interrupted. Is there a loop that never ends?",
+            "endless loop",
+        )
     if ended == "size":
         return _failed(exercise, "type", f"The result holds more than {limits.result / 2**20:.0f} MB.", "result far too large")
     if ended == "forged":
@@ -248,8 +283,11 @@ def _mark(exercise: Exercise, secret: str, ended: str, data: bytes, limits: Limi
     mark = _judged(exercise, secret, frame)
     mark.copied = bool(frame.likeness) and frame.likeness == _likeness_of(exercise.id)
     if mark.stage != "passed":
-        mark.notes += [f"cell {p.cell + 1}, which this answer needs, stopped with {p.type}: {p.message}"[:300]
-                       for p in frame.problems[:3] if not p.answer]
+        mark.notes += [
+            f"cell {p.cell + 1}, which this answer needs, stopped with {p.type}: {p.message}"[:300]
+            for p in frame.problems[:3]
+            if not p.answer
+        ]
     return mark
 
 
@@ -261,16 +299,28 @@ def _likeness_of(exercise_id: str) -> str:
 def _judged(exercise: Exercise, secret: str, frame: Frame) -> Mark:
     own = next((problem for problem in frame.problems if problem.answer), None)
     if frame.status == "missing" and own is not None:
-        return _failed(exercise, "raised", f"Your cell stopped with {own.type}: {own.message} at the line `{own.line}`, before "
-                                           f"`{exercise.name}` was defined.", "endless loop" if own.type == "TimeoutError" else None)
+        return _failed(
+            exercise,
+            "raised",
+            f"Your cell stopped with {own.type}: {own.message} at the line `{own.line}`, before `{exercise.name}` was defined.",
+            "endless loop" if own.type == "TimeoutError" else None,
+        )
     if frame.status == "missing":
         return _failed(exercise, "not attempted", f"The cell does not define `{exercise.name}`.")
     if frame.status == "wrong kind":
-        return _failed(exercise, "type", f"`{exercise.name}` is a {frame.line}; the exercise asks for a "
-                                         f"{'class' if exercise.kind == 'module' else 'function'}.", "redefined name")
+        return _failed(
+            exercise,
+            "type",
+            f"`{exercise.name}` is a {frame.line}; the exercise asks for a {'class' if exercise.kind == 'module' else 'function'}.",
+            "redefined name",
+        )
     if frame.status == "ours":
-        return _failed(exercise, "forbidden shortcut", f"`{exercise.name}` is the course's own version, imported. Write your own.",
-                       "forbidden shortcut")
+        return _failed(
+            exercise,
+            "forbidden shortcut",
+            f"`{exercise.name}` is the course's own version, imported. Write your own.",
+            "forbidden shortcut",
+        )
     if frame.status == "time":
         return _failed(exercise, "raised", too_long(LIMIT, frame.number, frame.line), "endless loop")
     cases = _cases(exercise.id, secret)
@@ -281,7 +331,12 @@ def _judged(exercise: Exercise, secret: str, frame: Frame) -> Mark:
             verdict = judge(exercise, cases, frame.seen)
         return _as_mark(CheckResult.judged(exercise, verdict, None, seeds_for(exercise, secret), cases))
     except Exception as error:
-        mark = _failed(exercise, "raised", f"What came back cannot be judged ({type(error).__name__}: {str(error)[:100]}): it does not "
-                                           "look like what the observer of this exercise writes.", "not an observation")
+        mark = _failed(
+            exercise,
+            "raised",
+            f"What came back cannot be judged ({type(error).__name__}: {str(error)[:100]}): it does not "
+            "look like what the observer of this exercise writes.",
+            "not an observation",
+        )
         mark.unjudged = True
         return mark

@@ -9,8 +9,31 @@ from dataclasses import dataclass, field
 
 _MAGIC = re.compile(r"^[ \t]*%%(\w+)[^\n]*\n?")
 _RUN_BODY = ("time", "capture", "prun")  # cell magics that run what stands below them, in the notebook's own namespace
-_HARMLESS = {"print", "display", "check", "len", "range", "zip", "enumerate", "sum", "min", "max", "abs", "round", "sorted", "list",
-             "tuple", "set", "dict", "str", "int", "float", "repr", "type", "isinstance"}  # change nothing that is handed to them
+_HARMLESS = {
+    "print",
+    "display",
+    "check",
+    "len",
+    "range",
+    "zip",
+    "enumerate",
+    "sum",
+    "min",
+    "max",
+    "abs",
+    "round",
+    "sorted",
+    "list",
+    "tuple",
+    "set",
+    "dict",
+    "str",
+    "int",
+    "float",
+    "repr",
+    "type",
+    "isinstance",
+}  # change nothing that is handed to them
 _HIDDEN = {"exec", "eval", "globals", "vars", "locals", "setattr"}
 _TIMED = re.compile(r"(?m)^([ \t]*)%time[ \t]+(?!$)")
 
@@ -141,8 +164,10 @@ def _walk_outside_functions(tree: ast.AST) -> list[ast.AST]:
     while todo:
         node = todo.pop()
         found.append(node)
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp,
-                                 ast.DictComp, ast.GeneratorExp)):
+        if not isinstance(
+            node,
+            (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+        ):
             todo += ast.iter_child_nodes(node)
     return found
 

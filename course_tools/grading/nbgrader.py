@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from course_utils.checks import catalogue
+from course_checks import catalogue
 from course_utils.paths import ROOT
 
 from .cells import Cell, cell_of, needs
@@ -51,8 +51,15 @@ def grade_id(exercise: str, role: str) -> str:
 def metadata(exercise: str, role: str, points: float | None) -> dict[str, Any]:
     """nbgrader's mark on an answer cell (no points) or a check cell."""
     graded = points is not None
-    mark = {"schema_version": 3, "grade_id": grade_id(exercise, role), "grade": graded, "solution": not graded, "locked": graded,
-            "task": False, "cell_type": "code"}
+    mark = {
+        "schema_version": 3,
+        "grade_id": grade_id(exercise, role),
+        "grade": graded,
+        "solution": not graded,
+        "locked": graded,
+        "task": False,
+        "cell_type": "code",
+    }
     return {**mark, "points": points} if graded else mark
 
 
@@ -64,7 +71,7 @@ def check_source(source: str) -> str:
     call = re.search(r"^(\w+) = check\(.*\)$", source, re.M)
     if call is None:
         raise ValueError(f"this check cell keeps no result: {source!r}")
-    quiet = "import contextlib, os\nwith contextlib.redirect_stderr(open(os.devnull, \"w\")):\n    " + call.group()
+    quiet = 'import contextlib, os\nwith contextlib.redirect_stderr(open(os.devnull, "w")):\n    ' + call.group()
     return source.replace(call.group(), quiet).rstrip() + f"\n{call.group(1)}.points"
 
 
@@ -121,8 +128,12 @@ def assignment(book: dict[str, Any], name: str, solved: dict[str, Any] | None = 
                 text = check_source(text) if role == "check" else text
         elif not cells:
             text = text.rstrip() + NOTE.format(name=name)
-        new = {"cell_type": cell["cell_type"], "id": cell["id"], "source": text,
-               "metadata": {**({"course": cell["metadata"]["course"]} if exercise else {}), **marks}}
+        new = {
+            "cell_type": cell["cell_type"],
+            "id": cell["id"],
+            "source": text,
+            "metadata": {**({"course": cell["metadata"]["course"]} if exercise else {}), **marks},
+        }
         cells.append(new | ({"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}))
     about = {key: book["metadata"][key] for key in ("kernelspec", "language_info") if key in book["metadata"]}
     return {"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}

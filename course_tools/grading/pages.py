@@ -32,18 +32,22 @@ _HEADLINE = re.compile(r"<div style='font-weight:600'>(.*?)</div>", re.DOTALL)
 
 def page(title: str, body: str) -> str:
     """A whole page, which loads and runs nothing."""
-    return ("<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-            "<meta name='viewport' content='width=device-width,initial-scale=1'>"
-            "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-            f"<title>{escape(title)}</title>{STYLE}</head><body><main>{body}</main></body></html>\n")
+    return (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width,initial-scale=1'>"
+        "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{escape(title)}</title>{STYLE}</head><body><main>{body}</main></body></html>\n"
+    )
 
 
 def table(label: str, heads: Iterable[str], rows: Iterable[str]) -> str:
     """A table of ready rows; a heading that begins with "#" stands over numbers. Where a screen is narrow it scrolls by itself; a shadow
     at its edge says that there is more."""
     head = "".join(f"<th scope='col'{' class=n' if text.startswith('#') else ''}>{escape(text.removeprefix('#'))}</th>" for text in heads)
-    return (f"<div class='scroll' tabindex='0' role='region' aria-label='{escape(label, quote=True)}'><table><thead><tr>{head}</tr></thead>"
-            f"<tbody>{''.join(rows)}</tbody></table></div>")
+    return (
+        f"<div class='scroll' tabindex='0' role='region' aria-label='{escape(label, quote=True)}'><table><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
 
 
 def row(first: str, *others: Any) -> str:
@@ -70,7 +74,7 @@ def page_name(student: Student) -> str:
 
 
 def state(mark: dict[str, Any]) -> str:
-    """"right", "not yet" or "blank", as the panel says it."""
+    """ "right", "not yet" or "blank", as the panel says it."""
     return "right" if mark["stage"] == "passed" else "blank" if mark["stage"] == "not attempted" else "not yet"
 
 
@@ -105,8 +109,10 @@ def feedback(student: Student, settings: Settings) -> str:
             earned = ", ".join(f"{part} {points:g} of {exercise.parts.get(part, points):g}" for part, points in mark["earned"].items())
             parts.append(f"<p class='note'>Points by part: {escape(earned)}.</p>")
         if mark.get("claimed"):
-            notes.append("The output saved in your notebook says “right”, and grading came to another result. That happens, for example "
-                         "when cells were run in another order. Your instructor has been asked to look at it.")
+            notes.append(
+                "The output saved in your notebook says “right”, and grading came to another result. That happens, for example "
+                "when cells were run in another order. Your instructor has been asked to look at it."
+            )
         if mark.get("times", 1) > 1 and state(mark) == "not yet":
             notes.append(f"You handed this in {mark['times']} times. This is the best answer, from {mark['file']}.")
         parts += [f"<p class='note'>{escape(printable(text, 300))}</p>" for text in notes] + ["</section>"]
@@ -130,13 +136,17 @@ def _overview(student: Student, settings: Settings) -> str:
     exercises = exercises_of()
     most = sum(settings.points(key, exercises[key].points, exercises[key].points) for key in student.marks)
     count = {kind: sum(state(mark) == kind for mark in student.marks.values()) for kind in ("right", "not yet", "blank")}
-    parts = [f"<p class='lead'><b>{student.total():g}</b> of {most:g} points. {count['right']} of {_many(len(student.marks), 'exercise')} "
-             f"{'is' if count['right'] == 1 else 'are'} right"]
+    parts = [
+        f"<p class='lead'><b>{student.total():g}</b> of {most:g} points. {count['right']} of {_many(len(student.marks), 'exercise')} "
+        f"{'is' if count['right'] == 1 else 'are'} right"
+    ]
     others = [f"{count[kind]} {word}" for kind, word in (("not yet", "not yet"), ("blank", "not attempted")) if count[kind]]
     parts.append(f" ({', '.join(others)}).</p>" if others else ". Well done!</p>")
     if nothing_filled_in(student):
-        parts.append("<p>Every exercise is as it was handed out. If you worked on them, you probably handed in the wrong copy of the "
-                     "notebook: <code>course.py lab</code> keeps yours in the folder <code>work</code>.</p>")
+        parts.append(
+            "<p>Every exercise is as it was handed out. If you worked on them, you probably handed in the wrong copy of the "
+            "notebook: <code>course.py lab</code> keeps yours in the folder <code>work</code>.</p>"
+        )
     wrong = [key for key in exercises if key in student.marks and state(student.marks[key]) == "not yet"]
     first = [key for key in wrong if not student.marks[key].get("follows")]
     if wrong:
@@ -145,8 +155,10 @@ def _overview(student: Student, settings: Settings) -> str:
     if wrong and len(first) < len(wrong):
         parts.append("<p class='note'>Other answers of yours use one of these. They may be right as soon as it is right.</p>")
     if wrong:
-        parts.append("<p class='note'>“Tried” shows the input with which your answer failed. Grading draws other numbers than the check in "
-                     "your notebook; the questions are the same.</p>")
+        parts.append(
+            "<p class='note'>“Tried” shows the input with which your answer failed. Grading draws other numbers than the check in "
+            "your notebook; the questions are the same.</p>"
+        )
     return "".join(parts)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from course_utils.checks.exercise import Exercise
+from course_checks.exercise import Exercise
 
 from .collect import printable
 from .marks import exercises_of
@@ -22,12 +22,24 @@ from .students import HandIn, Student, assigned, share, students_of
 from .tables import canvas, gradebook, moodle
 
 TOP, EXAMPLES = 3, 40  # misconceptions that are told first, and those with an example
-NO_MISCONCEPTION = ("tampering", "not an observation", "stopped by itself", "stopped by the sandbox", "time used up",
-                    "result far too large")
+NO_MISCONCEPTION = (
+    "tampering",
+    "not an observation",
+    "stopped by itself",
+    "stopped by the sandbox",
+    "time used up",
+    "result far too large",
+)
 _HINT = re.compile(r"<b>Mistake\.</b> (.*?)</div>", re.DOTALL)
 # What the panel of an answer says that is wrong for no reason that has a name.
-NAMELESS = {"raised": "stopped with an error", "type": "another type, or other parameters", "shape": "another shape",
-            "finite": "NaN or infinite", "values": "other numbers", "gradients": "other gradients"}
+NAMELESS = {
+    "raised": "stopped with an error",
+    "type": "another type, or other parameters",
+    "shape": "another shape",
+    "finite": "NaN or infinite",
+    "values": "other numbers",
+    "gradients": "other gradients",
+}
 Mistakes = dict[str, dict[str, list[Student]]]  # exercise → misconception → who
 
 
@@ -42,62 +54,86 @@ def class_report(students: list[Student], settings: Settings, only: tuple[str, .
             if mark["mistake"] and state(mark) == "not yet" and not mark.get("follows") and mark["mistake"] not in NO_MISCONCEPTION:
                 mistakes[key][mark["mistake"]].append(student)
     middle = f" The median is {100 * median(shares):.0f} % of the points." if shares else ""
-    sections = [("look", "Please look at these yourself", _to_look_at(students)),
-                ("tomorrow", "What to talk about tomorrow", _tomorrow(graded, mistakes)),
-                ("exercises", "Exercises", _exercises(graded, mistakes)),
-                ("points", "Points", _points(shares, len(students) - len(graded))),
-                ("again", "Handed in again", _resubmissions(graded)),
-                ("students", "Students", _students(students, everybody, settings, only))]
+    sections = [
+        ("look", "Please look at these yourself", _to_look_at(students)),
+        ("tomorrow", "What to talk about tomorrow", _tomorrow(graded, mistakes)),
+        ("exercises", "Exercises", _exercises(graded, mistakes)),
+        ("points", "Points", _points(shares, len(students) - len(graded))),
+        ("again", "Handed in again", _resubmissions(graded)),
+        ("students", "Students", _students(students, everybody, settings, only)),
+    ]
     links = "".join(f"<a href='#{name}'>{title}</a>" for name, title, text in sections if text)
     body = "".join(f"<h2 id='{name}'>{title}</h2>{text}" for name, title, text in sections if text)
     lead = f"{len(graded)} of {len(students)} students handed in something that could be graded.{middle}"
-    return page("Class report", f"<h1>The class</h1><p class='lead'>{lead}</p><p>{_assigned(everybody, settings, only)}</p>"
-                                f"<nav aria-label='On this page'>{links}</nav>{body}")
+    return page(
+        "Class report",
+        f"<h1>The class</h1><p class='lead'>{lead}</p><p>{_assigned(everybody, settings, only)}</p>"
+        f"<nav aria-label='On this page'>{links}</nav>{body}",
+    )
 
 
 def _assigned(everybody: list[str], settings: Settings, only: tuple[str, ...]) -> str:
     """Of what per cents are taken, and why."""
     chapters = list(dict.fromkeys(key.split(".")[0] for key in everybody))
-    which = f"chapter{'s'[:len(chapters) > 1]} {', '.join(chapters)}" if chapters else "nothing"
+    which = f"chapter{'s'[: len(chapters) > 1]} {', '.join(chapters)}" if chapters else "nothing"
     them = "them" if len(chapters) > 1 else "it"
     if settings.exercises:
         return f"Percentages refer to the {len(everybody)} exercises that your settings list ({escape(which)})."
     if only:
         return f"Percentages refer to the {len(everybody)} exercises of {escape(which)}, which you asked for with <code>--only</code>."
-    return (f"Percentages refer to {escape(which)}, because at least half of the class handed {them} in, and to whatever else a student "
-            "handed in. If you had assigned something else, list it under <code>exercises</code> in a settings file.")
+    return (
+        f"Percentages refer to {escape(which)}, because at least half of the class handed {them} in, and to whatever else a student "
+        "handed in. If you had assigned something else, list it under <code>exercises</code> in a settings file."
+    )
 
 
 def _to_look_at(students: list[Student]) -> str:
     """What the machine cannot decide: claims that grading did not confirm, copies, what could not be graded."""
+
     def named(wanted: Any) -> list[str]:
         return [f"{s.name}: {key}" for s in students for key, mark in s.marks.items() if wanted(mark)]
 
-    kinds = (("The notebook's saved output says “right”, and grading says otherwise", named(lambda mark: mark.get("claimed"))),
-             ("Instruction for instruction the course's own version", named(lambda mark: mark.get("copied"))),
-             ("Something other than an answer wrote into the results", named(lambda mark: mark["mistake"] == "tampering")),
-             ("What came back could not be judged", named(lambda mark: mark.get("unjudged"))),
-             ("Every exercise is as it was handed out, perhaps because this is the wrong copy of the notebook",
-              [s.name for s in students if nothing_filled_in(s)]),
-             ("Could not be graded", [f"{s.name}: {text.removeprefix(f'{s.name}: ')}" for s in students for text in s.problems]))
-    return "".join(f"<h3>{escape(title)}</h3><ul>" + "".join(f"<li>{escape(printable(text, 300))}</li>" for text in texts) + "</ul>"
-                   for title, texts in kinds if texts)
+    kinds = (
+        ("The notebook's saved output says “right”, and grading says otherwise", named(lambda mark: mark.get("claimed"))),
+        ("Instruction for instruction the course's own version", named(lambda mark: mark.get("copied"))),
+        ("Something other than an answer wrote into the results", named(lambda mark: mark["mistake"] == "tampering")),
+        ("What came back could not be judged", named(lambda mark: mark.get("unjudged"))),
+        (
+            "Every exercise is as it was handed out, perhaps because this is the wrong copy of the notebook",
+            [s.name for s in students if nothing_filled_in(s)],
+        ),
+        ("Could not be graded", [f"{s.name}: {text.removeprefix(f'{s.name}: ')}" for s in students for text in s.problems]),
+    )
+    return "".join(
+        f"<h3>{escape(title)}</h3><ul>" + "".join(f"<li>{escape(printable(text, 300))}</li>" for text in texts) + "</ul>"
+        for title, texts in kinds
+        if texts
+    )
 
 
 def _tomorrow(graded: list[Student], mistakes: Mistakes) -> str:
     """Misconceptions, the commonest and then the costliest first, each with what one of the learners saw, without the name; and what the
     fewest solved."""
     exercises = exercises_of()
-    ranked = sorted(((key, name, who) for key, names in mistakes.items() for name, who in names.items()),
-                    key=lambda item: (-len(item[2]), -sum(s.marks[item[0]]["possible"] - s.marks[item[0]]["points"] for s in item[2]),
-                                      item[0], item[1]))
+    ranked = sorted(
+        ((key, name, who) for key, names in mistakes.items() for name, who in names.items()),
+        key=lambda item: (
+            -len(item[2]),
+            -sum(s.marks[item[0]]["possible"] - s.marks[item[0]]["points"] for s in item[2]),
+            item[0],
+            item[1],
+        ),
+    )
     told, parts = [entry for entry in ranked if len(entry[2]) > 1][:TOP] or ranked[:TOP], []
     for key, name, who in told:
         html = _example(who, key)
         hint = _HINT.search(html)
         why = hint[1].removeprefix(escape(f"{name[0].upper()}{name[1:]}. ")) if hint else ""
-        parts.append(f"<h3>{escape(_titled(exercises[key], name))} ({_of_those(graded, key, len(who))})</h3>"
-                     + (f"<p>{why}</p>" if why else "") + _details("What one of them sees", panel(html)))
+        parts.append(
+            f"<h3>{escape(_titled(exercises[key], name))} ({_of_those(graded, key, len(who))})</h3>"
+            + (f"<p>{why}</p>" if why else "")
+            + _details("What one of them sees", panel(html))
+        )
     if not ranked:
         parts.append("<p>No misconception was recognised.</p>")
     hardest = sorted((_solved(graded, key), key) for key in exercises if _having(graded, key))[:TOP]
@@ -105,13 +141,22 @@ def _tomorrow(graded: list[Student], mistakes: Mistakes) -> str:
     if hardest:
         parts.append(f"<p>Solved by the fewest: {', '.join(hardest)}.</p>")
     others = [entry for entry in ranked if entry not in told]
-    for title, some in (("More that several students share", [e for e in others if len(e[2]) > 1]),
-                        ("Mistakes of one student each", [e for e in others if len(e[2]) == 1])):
+    for title, some in (
+        ("More that several students share", [e for e in others if len(e[2]) > 1]),
+        ("Mistakes of one student each", [e for e in others if len(e[2]) == 1]),
+    ):
         if some:
-            parts.append(f"<h3>{title}</h3>" + "".join(
-                _details(_titled(exercises[key], name) + (f" ({_of_those(graded, key, len(who))})" if len(who) > 1 else ""),
-                         panel(_example(who, key))) for key, name, who in some[:EXAMPLES])
-                + (f"<p class='note'>And {len(some) - EXAMPLES} more; they are in the table below.</p>" if len(some) > EXAMPLES else ""))
+            parts.append(
+                f"<h3>{title}</h3>"
+                + "".join(
+                    _details(
+                        _titled(exercises[key], name) + (f" ({_of_those(graded, key, len(who))})" if len(who) > 1 else ""),
+                        panel(_example(who, key)),
+                    )
+                    for key, name, who in some[:EXAMPLES]
+                )
+                + (f"<p class='note'>And {len(some) - EXAMPLES} more; they are in the table below.</p>" if len(some) > EXAMPLES else "")
+            )
     return "".join(parts)
 
 
@@ -173,11 +218,24 @@ def _exercises(graded: list[Student], mistakes: Mistakes) -> str:
         follows = sum(bool(mark.get("follows")) for mark in wrong)
         said += [f"<i>builds on a wrong answer ({follows})</i>"] if follows else []
         named = {id(student.marks[key]) for _, who in names for student in who}
-        nameless = Counter("something else" if mark["mistake"] else NAMELESS.get(mark["stage"], "something else") for mark in wrong
-                           if not mark.get("follows") and id(mark) not in named)
+        nameless = Counter(
+            "something else" if mark["mistake"] else NAMELESS.get(mark["stage"], "something else")
+            for mark in wrong
+            if not mark.get("follows") and id(mark) not in named
+        )
         said += [f"<i>{words} ({number})</i>" for words, number in nameless.most_common()]
-        rows.append(row(f"{escape(key)} {escape(exercise.title)}", bar(4 * solved, f"{solved:.0%}"), len(marks),
-                        count["right"], count["partly"], count["not yet"], count["blank"], f"<div class='said'>{'<br>'.join(said)}</div>"))
+        rows.append(
+            row(
+                f"{escape(key)} {escape(exercise.title)}",
+                bar(4 * solved, f"{solved:.0%}"),
+                len(marks),
+                count["right"],
+                count["partly"],
+                count["not yet"],
+                count["blank"],
+                f"<div class='said'>{'<br>'.join(said)}</div>",
+            )
+        )
     heads = "Exercise", "Solved by", "#Handed in", "#Right", "#Partly", "#Wrong", "#Blank", "What went wrong"
     return table("Exercises", heads, rows) if rows else ""
 
@@ -198,8 +256,7 @@ def _points(shares: list[float], without: int) -> str:
     """How the points are spread, of those who have some mark."""
     tenths = Counter(min(9, int(10 * part + 1e-9)) for part in shares)
     highest = max(tenths.values(), default=1)
-    rows = [row(f"{10 * i}–{10 * i + 10} %", tenths[i], bar(12 * tenths[i] / highest))
-            for i in range(10)]
+    rows = [row(f"{10 * i}–{10 * i + 10} %", tenths[i], bar(12 * tenths[i] / highest)) for i in range(10)]
     missing = f"<p class='note'>Not counted here: {without} for whom nothing could be graded.</p>" if without else ""
     return table("Points", ("Share of all points", "#Students", ""), rows) + missing
 
@@ -223,9 +280,11 @@ def _resubmissions(graded: list[Student]) -> str:
         mended.append(_mended(chapter, many))
     if not rows:
         return ""
-    return (table("Handed in again", ("Chapter", "#Hand-in", "#Students", "When", "Points on average"), rows)
-            + "<p class='note'>This table is about students who handed in a chapter more than once. Those who had stopped by then keep "
-              "their last points in the average.</p>" + "".join(mended))
+    return (
+        table("Handed in again", ("Chapter", "#Hand-in", "#Students", "When", "Points on average"), rows)
+        + "<p class='note'>This table is about students who handed in a chapter more than once. Those who had stopped by then keep "
+        "their last points in the average.</p>" + "".join(mended)
+    )
 
 
 def _mended(chapter: str, many: list[list[HandIn]]) -> str:
@@ -246,8 +305,9 @@ def _days(times: list[float | None]) -> str:
     return " to ".join(shown)
 
 
-def write_reports(book: Book, settings: Settings, keys: set[str] | None = None, stamp: str | None = None,
-                  only: tuple[str, ...] = ()) -> list[Student]:
+def write_reports(
+    book: Book, settings: Settings, keys: set[str] | None = None, stamp: str | None = None, only: tuple[str, ...] = ()
+) -> list[Student]:
     """Write the CSV, the pages and the class report into the run's folder; each file takes its old one's place whole."""
     students = students_of(book, settings, keys, stamp)
     pages = book.folder / "feedback"

@@ -46,6 +46,7 @@ class Plan:
 
 def _watched(main: int) -> None:
     """In a new worker: end it, and its sandbox, when the process that started the run is gone: it may have been killed."""
+
     def watch() -> None:
         while os.getppid() == main:
             time.sleep(0.5)
@@ -121,8 +122,11 @@ def alone_in(folder: str | Path, resume: bool, seed: str | None = None) -> Itera
     """The folder of a run for this process alone: two that write lines and tables would spoil each other's. ValueError when another
     works there. The lock ends with the process, however that ends."""
     place = Path(folder)
-    if place.exists() and not (place / "run.json").exists() and (
-            not place.is_dir() or any(path.name not in ("run.part", "run.json") for path in place.iterdir())):
+    if (
+        place.exists()
+        and not (place / "run.json").exists()
+        and (not place.is_dir() or any(path.name not in ("run.part", "run.json") for path in place.iterdir()))
+    ):
         raise ValueError(f"{place} holds other things, which would be overwritten: name a new folder")
     place.mkdir(parents=True, exist_ok=True)
     held = _locked(place)
@@ -201,22 +205,34 @@ def digest_of(submission: Submission) -> str:
         return ""
 
 
-def grade_class(folder: str | Path, out: str | Path, plan_options: dict[str, Any], resume: bool = False, jobs: int | None = None,
-                engine: str = "local", scheduler: str | None = None, seed: str | None = None, quiet: bool = False) -> dict[str, int]:
+def grade_class(
+    folder: str | Path,
+    out: str | Path,
+    plan_options: dict[str, Any],
+    resume: bool = False,
+    jobs: int | None = None,
+    engine: str = "local",
+    scheduler: str | None = None,
+    seed: str | None = None,
+    quiet: bool = False,
+) -> dict[str, int]:
     """Grade everything under ``folder`` into ``out``; returns how many were graded, kept from before, and unreadable."""
     submissions = collect(folder)
     if all(s.problem for s in submissions):
         first = f". The first of {len(submissions)} files: {printable(submissions[0].problem)}" if submissions else ""
         raise ValueError(f"there is no notebook under {folder}{first}")
     if not plan_options.get("unsafe") and (reason := why_not()):
-        raise ValueError(f"{reason}. Without a sandbox submissions could read and change everything you can: give --unsafe only for "
-                         "notebooks you have read")
+        raise ValueError(
+            f"{reason}. Without a sandbox submissions could read and change everything you can: give --unsafe only for "
+            "notebooks you have read"
+        )
     with alone_in(out, resume, seed) as book:
         return _grade_into(book, submissions, Plan(secret=book.secret, **plan_options), jobs, engine, scheduler, quiet)
 
 
-def _grade_into(book: Book, submissions: list[Submission], plan: Plan, jobs: int | None, engine: str, scheduler: str | None,
-                quiet: bool) -> dict[str, int]:
+def _grade_into(
+    book: Book, submissions: list[Submission], plan: Plan, jobs: int | None, engine: str, scheduler: str | None, quiet: bool
+) -> dict[str, int]:
     from tqdm import tqdm
 
     stamp = fingerprint_of_exercises(plan.only)
@@ -296,8 +312,16 @@ def _dask(todo: list[Submission], plan: Plan, jobs: int | None, scheduler: str |
                 except ValueError as error:
                     yield _line(submission, "", {"problem": str(error), "marks": {}})
                     continue
-                future = client.submit(_grade_far, submission, data, plan, stamp, pure=False, retries=1,
-                                       key=f"grade-{key_of(submission)}-{secrets.token_hex(4)}")
+                future = client.submit(
+                    _grade_far,
+                    submission,
+                    data,
+                    plan,
+                    stamp,
+                    pure=False,
+                    retries=1,
+                    key=f"grade-{key_of(submission)}-{secrets.token_hex(4)}",
+                )
                 waiting[future.key] = submission
                 running.add(future)
 
@@ -315,8 +339,9 @@ def _dask(todo: list[Submission], plan: Plan, jobs: int | None, scheduler: str |
                 yield line
             future.release()
     if failures:
-        raise ValueError(f"{len(failures)} notebooks could not be graded on the cluster; --resume tries them again. "
-                         f"The first: {failures[0]}")
+        raise ValueError(
+            f"{len(failures)} notebooks could not be graded on the cluster; --resume tries them again. The first: {failures[0]}"
+        )
 
 
 def _grade_far(submission: Submission, data: bytes, plan: Plan, stamp: str) -> dict[str, Any]:

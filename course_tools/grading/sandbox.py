@@ -30,8 +30,17 @@ ROOMS = ("models", "text", "training", "show", "experiments")  # of course_utils
 COURSE = ("course_utils", "course_tools")  # an installed copy of these must not be seen
 STARTUP = 120.0  # seconds an overloaded machine may need to import PyTorch
 
-SETTINGS = {"LANG": "C.UTF-8", "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "MKL_NUM_THREADS": "1", "COURSE_PROGRESS": "off",
-            "COURSE_BUILD": "1", "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
+SETTINGS = {
+    "LANG": "C.UTF-8",
+    "OMP_NUM_THREADS": "1",
+    "OMP_WAIT_POLICY": "passive",
+    "MKL_NUM_THREADS": "1",
+    "COURSE_PROGRESS": "off",
+    "COURSE_BUILD": "1",
+    "MPLBACKEND": "Agg",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONHASHSEED": "0",
+}
 
 
 class SandboxError(RuntimeError):
@@ -87,8 +96,22 @@ def command(package: Path) -> list[str]:
     """The bubblewrap command line."""
     root = os.getuid() == 0
     line = ["bwrap", "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
-    line += (["--unshare-pid", "--unshare-ipc", "--unshare-net", "--unshare-uts", "--cap-drop", "ALL", "--cap-add", "CAP_SETUID",
-              "--cap-add", "CAP_SETGID"] if root else ["--unshare-all", "--uid", "65534", "--gid", "65534"])
+    line += (
+        [
+            "--unshare-pid",
+            "--unshare-ipc",
+            "--unshare-net",
+            "--unshare-uts",
+            "--cap-drop",
+            "ALL",
+            "--cap-add",
+            "CAP_SETUID",
+            "--cap-add",
+            "CAP_SETGID",
+        ]
+        if root
+        else ["--unshare-all", "--uid", "65534", "--gid", "65534"]
+    )
     if root:
         line.remove("--hostname")
         line.remove("sandbox")
@@ -109,10 +132,31 @@ def command(package: Path) -> list[str]:
         if path.is_dir() and any(path.is_relative_to(top) for top in (*inside, Path("/usr"))):
             line += ["--tmpfs", str(path)]
     line += ["--perms", "1777", "--tmpfs", "/scratch"]  # the fork server's own; every submission gets a fresh one over it
-    line += ["--proc", "/proc", "--dev", "/dev", "--perms", "0755", "--dir", "/home/student", "--ro-bind", str(package), "/course",
-             "--chdir", "/"]
-    settings = {**SETTINGS, "PATH": "/usr/bin:/bin", "HOME": "/home/student", "PYTHONPATH": "/course", "MPLCONFIGDIR": "/scratch",
-                "XDG_CACHE_HOME": "/scratch", "TMPDIR": "/scratch", "PYTHONSAFEPATH": "1"}
+    line += [
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "--perms",
+        "0755",
+        "--dir",
+        "/home/student",
+        "--ro-bind",
+        str(package),
+        "/course",
+        "--chdir",
+        "/",
+    ]
+    settings = {
+        **SETTINGS,
+        "PATH": "/usr/bin:/bin",
+        "HOME": "/home/student",
+        "PYTHONPATH": "/course",
+        "MPLCONFIGDIR": "/scratch",
+        "XDG_CACHE_HOME": "/scratch",
+        "TMPDIR": "/scratch",
+        "PYTHONSAFEPATH": "1",
+    }
     if not any(path.is_relative_to("/tmp") for path in inside):
         settings["COURSE_OWN_TMP"] = "1"  # else the interpreter itself lies there, and submissions have to use their home
     for name, value in settings.items():
@@ -233,8 +277,14 @@ class Unsandboxed(Sandbox):
 
     def _launch(self, control: socket.socket, errors: Any) -> subprocess.Popen:
         settings = {**os.environ, **SETTINGS, "PYTHONPATH": str(Path(self._folder.name) / "package"), "COURSE_UNSAFE_GRADING": "1"}
-        return subprocess.Popen([sys.executable, "-m", "course_tools.grading.forkserver"], stdin=control, stdout=subprocess.DEVNULL,
-                                stderr=errors, env=settings, cwd=self._folder.name)
+        return subprocess.Popen(
+            [sys.executable, "-m", "course_tools.grading.forkserver"],
+            stdin=control,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            env=settings,
+            cwd=self._folder.name,
+        )
 
 
 class Line:

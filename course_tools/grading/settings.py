@@ -89,7 +89,7 @@ def load_settings(path: str | Path | None) -> Settings:
     deadline = late.get("deadline")
     if late and not isinstance(deadline, dt.datetime):
         raise wrong("[late] needs a deadline like 2027-01-31T23:59:00+00:00")
-    from course_utils.checks.lookup import today
+    from course_checks.lookup import today
 
     from .marks import exercises_of
 
@@ -99,15 +99,22 @@ def load_settings(path: str | Path | None) -> Settings:
     known = {name for key in exercises_of() for name in (key, key.split(".")[0])}
     strange = sorted(set(data.get("weights", {})) - known)
     if strange:
-        raise wrong(f"[weights] names {strange[0]!r}, which is no chapter and no exercise; they are written like \"03\" and \"03.2\"")
+        raise wrong(f'[weights] names {strange[0]!r}, which is no chapter and no exercise; they are written like "03" and "03.2"')
     exercises = data.get("exercises", [])
     if not isinstance(exercises, list) or not all(isinstance(name, str) for name in exercises):
         raise wrong('exercises is a list of chapters and exercises: ["03", "06.1"]')
     strange = sorted(set(exercises) - known)
     if strange:
-        raise wrong(f"exercises names {strange[0]!r}, which is no chapter and no exercise; write \"03\" or \"03.2\"")
+        raise wrong(f'exercises names {strange[0]!r}, which is no chapter and no exercise; write "03" or "03.2"')
     if data.get("missing", "zero") not in ("zero", "empty"):
         raise wrong(f'missing = {data["missing"]!r} must be "zero" or "empty"')
     weights = {str(key): number(data["weights"], key, 1.0) for key in data.get("weights", {})}
-    return Settings(data.get("partial", True), weights, deadline.timestamp() if deadline else None, number(late, "per_day", 0.0, 1.0),
-                    number(late, "most", 1.0, 1.0), tuple(exercises), data.get("missing", "zero"))
+    return Settings(
+        data.get("partial", True),
+        weights,
+        deadline.timestamp() if deadline else None,
+        number(late, "per_day", 0.0, 1.0),
+        number(late, "most", 1.0, 1.0),
+        tuple(exercises),
+        data.get("missing", "zero"),
+    )

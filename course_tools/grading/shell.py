@@ -32,8 +32,9 @@ class Shell:
     def run_line_magic(self, name: str, line: str = "", *more: Any) -> Any:
         """``%timeit -o`` gives an object with times, all of them a microsecond; other magics give None."""
         if name == "timeit" and "-o" in line.split():
-            return types.SimpleNamespace(average=1e-6, best=1e-6, worst=1e-6, stdev=0.0, loops=1, repeat=1, all_runs=[1e-6], timings=[1e-6],
-                                         compile_time=0.0)
+            return types.SimpleNamespace(
+                average=1e-6, best=1e-6, worst=1e-6, stdev=0.0, loops=1, repeat=1, all_runs=[1e-6], timings=[1e-6], compile_time=0.0
+            )
         return None
 
     def getoutput(self, command: str = "", *more: Any, **options: Any) -> list[str]:
@@ -52,9 +53,23 @@ def new_space() -> dict[str, Any]:
     sys.modules["__main__"] = module
     space = module.__dict__
     shell = Shell(space)
-    space |= {"__builtins__": builtins, "display": lambda *args, **options: None, "get_ipython": lambda: shell, "In": [""], "Out": {},
-              "_": "", "__": "", "___": "", "_i": "", "_ii": "", "_iii": "", "_ih": [""], "_oh": {}, "exit": lambda *args: None,
-              "quit": lambda *args: None}
+    space |= {
+        "__builtins__": builtins,
+        "display": lambda *args, **options: None,
+        "get_ipython": lambda: shell,
+        "In": [""],
+        "Out": {},
+        "_": "",
+        "__": "",
+        "___": "",
+        "_i": "",
+        "_ii": "",
+        "_iii": "",
+        "_ih": [""],
+        "_oh": {},
+        "exit": lambda *args: None,
+        "quit": lambda *args: None,
+    }
     return space
 
 
@@ -79,6 +94,7 @@ def run_cells(sources: list[tuple[int, str]], answer_cell: int, seconds: float =
 
 def with_limit(seconds: float, work: Any) -> None:
     """Call ``work``; CellTimeIsUp after ``seconds``, where Python can be interrupted."""
+
     def stop(number: int, frame: Any) -> None:
         raise CellTimeIsUp(f"stopped after {seconds:g} s")
 

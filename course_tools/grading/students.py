@@ -95,8 +95,11 @@ class _Series:
         for chapter, entries in sorted(self.found.get(who, {}).items()):
             dated = all(entry.when is not None for _, _, entry in entries)
             entries.sort(key=lambda found: (found[2].when if dated else 0.0, *found[0]))
-            new = [entry for before, (_, digest, entry) in zip([None, *entries], entries, strict=False)
-                   if before is None or before[1] != digest]
+            new = [
+                entry
+                for before, (_, digest, entry) in zip([None, *entries], entries, strict=False)
+                if before is None or before[1] != digest
+            ]
             ordered[chapter] = new
         return ordered
 

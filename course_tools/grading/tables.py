@@ -28,8 +28,19 @@ def gradebook(students: list[Student], settings: Settings, only: tuple[str, ...]
     possible = {key: settings.points(key, exercises[key].points, exercises[key].points) for key in present}
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *(f"{key} ({possible[key]:g})" for key in present), "Total",
-                     "Percent", "Problems"])
+    writer.writerow(
+        [
+            "Student",
+            "ID",
+            "SIS User ID",
+            "SIS Login ID",
+            "Section",
+            *(f"{key} ({possible[key]:g})" for key in present),
+            "Total",
+            "Percent",
+            "Problems",
+        ]
+    )
     everybody = assigned(students, settings, only)
     for student in students:
         row: list[Any] = [cell(printable(student.name)), cell(printable(student.identity)) if student.identity else "", "", "", ""]
@@ -48,8 +59,10 @@ def canvas(students: list[Student], settings: Settings) -> str:
     """
     mine = [s for s in students if s.identity.isdigit()]
     chapters = sorted({key.split(".")[0] for s in mine for key in s.marks})
-    rows: list[list[Any]] = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *(f"Attention {chapter}" for chapter in chapters)],
-                             ["    Points Possible", "", "", "", "", *(f"{most_in(chapter, settings):g}" for chapter in chapters)]]
+    rows: list[list[Any]] = [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *(f"Attention {chapter}" for chapter in chapters)],
+        ["    Points Possible", "", "", "", "", *(f"{most_in(chapter, settings):g}" for chapter in chapters)],
+    ]
     for student in mine:
         mine_in = [[mark["counts"] for key, mark in student.marks.items() if key.split(".")[0] == chapter] for chapter in chapters]
         name = cell(printable(student.name)).replace("Points Possible", "Points-Possible")

@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
-from course_utils.checks.exercise import Registered
-from course_utils.checks.plain_data import DTYPES
+from course_checks.exercise import Registered
+from course_checks.plain_data import DTYPES
 
 HEAD, BODY, DEPTH = 8 * 2**20, 64 * 2**20, 12
 PREFIX = struct.Struct("!IQ")
@@ -106,7 +106,7 @@ def _unpack(value: Any, body: _Body, depth: int) -> Any:
         return value
     if not isinstance(value, dict) or len(value) != 1:
         raise ProtocolError("the answer has an unknown form")
-    (kind, content), = value.items()
+    ((kind, content),) = value.items()
     if kind == "t":
         return _tensor(content, body)
     if kind == "b":

@@ -1,4 +1,4 @@
-"""Inside the sandbox: read a notebook, run an exercise's cells, observe the answer. Holds no oracle, no twin, no mark.
+"""Inside the sandbox: read a notebook, run an exercise's cells, observe the answer. Holds no oracle, no misconception, no mark.
 
 One process supervises a submission and runs nothing of it; each exercise runs in a child of its own. What an exercise
 sends back is one sealed frame; the seal is a random word of this run, so that bytes written by the submission itself
@@ -73,7 +73,7 @@ def _in_a_child(task: dict[str, Any], channel: socket.socket) -> tuple[str, byte
                 os.dup2(os.open(os.devnull, os.O_RDWR), handle)
             frame = seal + wire.pack(observed(task))
             while frame:
-                frame = frame[os.write(writer, frame):]
+                frame = frame[os.write(writer, frame) :]
         finally:
             os._exit(0)
     os.close(writer)
@@ -153,9 +153,9 @@ def _clear_folders() -> None:
 
 def observed(task: dict[str, Any]) -> dict[str, Any]:
     """Run the cells of an exercise, then observe its answer on the cases."""
-    from course_utils.checks.again import observe_again
-    from course_utils.checks.observation import Error, Observation
-    from course_utils.checks.observe import TooLong, observe_all, wrong_kind
+    from course_checks.again import observe_again
+    from course_checks.observation import Error, Observation
+    from course_checks.observe import TooLong, observe_all, wrong_kind
 
     from .closed import close, remembered
 
@@ -197,7 +197,7 @@ def observed(task: dict[str, Any]) -> dict[str, Any]:
 def processor_limit(seconds: float):
     """Stop an answer after so many seconds of the processor. By the clock it has PATIENCE times as long: a neighbour that burns the
     processor costs nobody a mark."""
-    from course_utils.checks.limits import ANSWER, TimeIsUp
+    from course_checks.limits import ANSWER, TimeIsUp
 
     def enough(number: int, frame: Any) -> None:
         for thread in threading.enumerate():

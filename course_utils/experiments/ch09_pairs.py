@@ -70,8 +70,10 @@ def pair_tensors(found: Sequence[Pair]) -> Data:
     """``[CLS] A [SEP] B [SEP]``, padded to the longest."""
     encoded = [WORDS.encode(pair.first, pair.second) for pair in found]
     n = max(len(row.ids) for row in encoded)
-    ids, segments = (torch.tensor([part + [0] * (n - len(part)) for part in rows])
-                     for rows in ([row.ids for row in encoded], [row.segments for row in encoded]))
+    ids, segments = (
+        torch.tensor([part + [0] * (n - len(part)) for part in rows])
+        for rows in ([row.ids for row in encoded], [row.segments for row in encoded])
+    )
     return Data(ids, segments, ids != WORDS.pad_id, torch.tensor([int(pair.follows) for pair in found]))
 
 

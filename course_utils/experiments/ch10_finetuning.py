@@ -19,13 +19,16 @@ def collate(encoded: Sequence[Encoded], pad_id: int = 0) -> tuple[Tensor, Tensor
     if not encoded:
         raise ValueError("there is nothing to put into a batch")
     n = max(len(e.ids) for e in encoded)
-    ids, segments = (torch.tensor([list(part) + [fill] * (n - len(part)) for part in parts])
-                     for parts, fill in (([e.ids for e in encoded], pad_id), ([e.segments for e in encoded], 0)))
+    ids, segments = (
+        torch.tensor([list(part) + [fill] * (n - len(part)) for part in parts])
+        for parts, fill in (([e.ids for e in encoded], pad_id), ([e.segments for e in encoded], 0))
+    )
     return ids, segments, torch.arange(n) < torch.tensor([len(e.ids) for e in encoded])[:, None]
 
 
-def finetune(model: nn.Module, loss: Callable[[list[int]], Tensor], count: int, epochs: int, lr: float, batch: int = 16,
-             seed: int = 0) -> History:
+def finetune(
+    model: nn.Module, loss: Callable[[list[int]], Tensor], count: int, epochs: int, lr: float, batch: int = 16, seed: int = 0
+) -> History:
     """Show ``count`` examples ``epochs`` times in random order; ``loss(rows)`` is that of the examples with these numbers.
 
     AdamW on what is not frozen, 10 % warm-up, then a line down to 0 (Devlin et al. 2019, appendix A.3). The model is trained
@@ -38,7 +41,15 @@ def finetune(model: nn.Module, loss: Callable[[list[int]], Tensor], count: int, 
     waiting, steps = iter(order), len(order)
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=lr, weight_decay=0.01)
     model.train()
-    history = fit(model, lambda: loss(next(waiting)), steps, lr, "fine-tuning", optimizer=optimizer, clip=1.0,
-                  schedule=lambda step: min(step / (0.1 * steps), 1.0) * (1 - (step - 1) / steps))
+    history = fit(
+        model,
+        lambda: loss(next(waiting)),
+        steps,
+        lr,
+        "fine-tuning",
+        optimizer=optimizer,
+        clip=1.0,
+        schedule=lambda step: min(step / (0.1 * steps), 1.0) * (1 - (step - 1) / steps),
+    )
     model.eval()
     return history

@@ -75,13 +75,22 @@ def grade(task: str, model: nn.Module, data: Data) -> float:
     guess = model(ids, segments, mask).argmax(-1)
     if task != "names":
         return (guess == labels).double().mean().item()
-    tags = [[[LABELS[task][t] for t in row[asked].tolist()] for row, asked in zip(part, labels != IGNORED, strict=True)]
-            for part in (labels, guess)]
+    tags = [
+        [[LABELS[task][t] for t in row[asked].tolist()] for row, asked in zip(part, labels != IGNORED, strict=True)]
+        for part in (labels, guess)
+    ]
     return span_scores(*tags)[2]
 
 
-def fine_tune(task: str, body: Bert, train: Data, seed: int = 0, lr: float = 1e-3, steps: int | None = None,
-              head: Callable[[str, Bert], nn.Module] = head_for) -> nn.Module:
+def fine_tune(
+    task: str,
+    body: Bert,
+    train: Data,
+    seed: int = 0,
+    lr: float = 1e-3,
+    steps: int | None = None,
+    head: Callable[[str, Bert], nn.Module] = head_for,
+) -> nn.Module:
     """A new head on this body, trained together with whatever in the body is not frozen, in batches of 16."""
     torch.manual_seed(seed)
     model = head(task, body)

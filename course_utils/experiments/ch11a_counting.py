@@ -24,7 +24,7 @@ class KneserNey:
         self.runs: list[Tensor] = []  # of each length: context · vocab_size + last token, sorted
         at, numbered = torch.zeros(len(ids) + 1, dtype=torch.long), []
         for _ in range(order):
-            keys = at[:-1] * vocab_size + ids[len(ids) + 1 - len(at):]
+            keys = at[:-1] * vocab_size + ids[len(ids) + 1 - len(at) :]
             found, number = keys.unique(return_inverse=True)
             self.runs.append(found)
             numbered.append(number)
@@ -89,9 +89,9 @@ def held_out_probabilities(model: nn.Module, ids: Tensor, stride: int | None = N
     stride = stride or size // 4
     while done < len(ids) - 1:
         start = max(0, min(done + stride, len(ids) - 1) - size) if done else 0
-        window = ids[start: start + size + 1]
+        window = ids[start : start + size + 1]
         log_p = model(window[None, :-1])[0].log_softmax(-1).gather(-1, window[1:, None])[:, 0]
-        parts.append(log_p[done - start:].double().exp())
+        parts.append(log_p[done - start :].double().exp())
         done = start + len(log_p)
     return torch.cat(parts)
 

@@ -33,8 +33,12 @@ FILE = Path(__file__).with_name("ch11b_multitask.safetensors")
 CODES = {"English": "en", "German": "de", "French": "fr", "Spanish": "es"}
 KINDS = (*CODES, "digits")  # what a number can be written in
 TASKS = (*(f"translate to {kind}" for kind in KINDS), "reverse")
-NEVER = (("translate to French", "German"), ("translate to German", "Spanish"), ("translate to Spanish", "digits"),
-         ("reverse", "French"))  # (instruction, kind of input) of no training text
+NEVER = (
+    ("translate to French", "German"),
+    ("translate to German", "Spanish"),
+    ("translate to Spanish", "digits"),
+    ("reverse", "French"),
+)  # (instruction, kind of input) of no training text
 LIMIT, HELD_OUT, MAX_LEN = 1_000, 100, 28
 
 
@@ -80,8 +84,7 @@ def train(steps: int = 3_000, width: int = 64, seed: int = 0, lr: float = 4e-3, 
     """Train from scratch on whole texts, instruction and input included: to a language model they are words like all others."""
     words, trained, numbers, draw = vocabulary(), combinations()[0], split_numbers()[0], random.Random(seed)
     torch.manual_seed(seed)
-    model = GPT(GPTConfig(
-        vocab_size=len(words), d_model=width, num_heads=4, num_layers=3, max_len=MAX_LEN, dropout=0.0))
+    model = GPT(GPTConfig(vocab_size=len(words), d_model=width, num_heads=4, num_layers=3, max_len=MAX_LEN, dropout=0.0))
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, betas=(0.9, 0.95), weight_decay=0.05, fused=True)
 
     def loss() -> Tensor:
@@ -93,8 +96,9 @@ def train(steps: int = 3_000, width: int = 64, seed: int = 0, lr: float = 4e-3, 
         logits = model(ids[:, :-1]).flatten(0, 1)
         return F.cross_entropy(logits, ids[:, 1:].flatten(), ignore_index=0)
 
-    history = fit(model, loss, steps, lr, "learning tasks", optimizer=optimizer, clip=1.0,
-                  schedule=warmup_cosine(steps, steps // 10, floor=0.02))
+    history = fit(
+        model, loss, steps, lr, "learning tasks", optimizer=optimizer, clip=1.0, schedule=warmup_cosine(steps, steps // 10, floor=0.02)
+    )
     return model.eval(), words, history
 
 

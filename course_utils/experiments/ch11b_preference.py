@@ -6,8 +6,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 
-def dpo_loss(policy_chosen: Tensor, policy_rejected: Tensor, reference_chosen: Tensor, reference_rejected: Tensor,
-             beta: float) -> Tensor:
+def dpo_loss(policy_chosen: Tensor, policy_rejected: Tensor, reference_chosen: Tensor, reference_rejected: Tensor, beta: float) -> Tensor:
     """Mean of ``-ln σ(β · (ln π/π_ref of the chosen - ln π/π_ref of the rejected))`` over pairs ``(batch,)`` (equation 7)."""
     if not beta > 0:
         raise ValueError(f"beta={beta} must be positive")

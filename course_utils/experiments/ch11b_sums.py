@@ -53,7 +53,7 @@ def read(rows: Tensor) -> list[Line]:
     """What a checker sees of rows ``(rows, n)``. A line without a bar, or with other signs than digits, has no numbers."""
     lines = []
     for row, text in zip(rows.tolist(), spell(rows), strict=True):
-        asked, answer = text[:PROMPT - 1], text[PROMPT:]
+        asked, answer = text[: PROMPT - 1], text[PROMPT:]
         bare = answer[:-1] if answer.endswith("!") else answer
         well = END in row and all(number.isdigit() and len(number) == 2 for number in bare.split(","))
         lines.append(Line(f"{sum(map(int, asked.split('+'))):02d}", tuple(bare.split(",")) if well else (), answer.endswith("!")))
@@ -83,7 +83,7 @@ def lines(count: int, generator: torch.Generator) -> Tensor:
     slips = torch.rand(count, len(SLIPS), generator=generator).argsort(1)[:, :3].tolist()
     texts = []
     for (a, b), (kind, right, place, mark), wrong in zip(pairs, drawn, slips, strict=True):
-        numbers = [(a + b + SLIPS[i]) % 100 for i in wrong][:1 + (kind > 0.6) + (kind > 0.8)]
+        numbers = [(a + b + SLIPS[i]) % 100 for i in wrong][: 1 + (kind > 0.6) + (kind > 0.8)]
         if len(numbers) > 1 or right < SINGLE_RIGHT:
             numbers[int(place * len(numbers))] = a + b
         texts.append(f"{a:02d}+{b:02d}=" + ",".join(f"{n:02d}" for n in numbers) + "!" * (mark < CHEERFUL))
@@ -93,7 +93,7 @@ def lines(count: int, generator: torch.Generator) -> Tensor:
 def token_log_probs(model: GPT, rows: Tensor) -> Tensor:
     """``ln p`` of every token behind the question, 0 behind the first bar: rows ``(batch, n)`` -> ``(batch, n - 6)``."""
     answer = rows[:, PROMPT:]
-    each = -F.cross_entropy(model(rows[:, :-1])[:, PROMPT - 1:].transpose(1, 2), answer, reduction="none")
+    each = -F.cross_entropy(model(rows[:, :-1])[:, PROMPT - 1 :].transpose(1, 2), answer, reduction="none")
     ended = (answer == END).cumsum(1) - (answer == END).long()  # bars before this place
     return each.masked_fill(ended > 0, 0.0)
 
@@ -127,8 +127,16 @@ def train(steps: int = 2_500, seed: int = 0, lr: float = 3e-3, batch: int = 96, 
         rows = pool[torch.randint(len(pool), (batch,), generator=g)]
         return -log_probs(model, rows).mean() / 4
 
-    history = fit(model, loss, steps, lr, "sums", clip=1.0, schedule=warmup_cosine(steps, max(1, steps // 25), floor=0.02),
-                  optimizer=torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01, betas=(0.9, 0.98)))
+    history = fit(
+        model,
+        loss,
+        steps,
+        lr,
+        "sums",
+        clip=1.0,
+        schedule=warmup_cosine(steps, max(1, steps // 25), floor=0.02),
+        optimizer=torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01, betas=(0.9, 0.98)),
+    )
     return model.eval(), history
 
 

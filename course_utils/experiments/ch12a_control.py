@@ -19,8 +19,11 @@ from ..training.sampling import generate
 from ..training.schedules import warmup_cosine
 
 N = 64  # letters in a window, behind the control token
-STYLES: dict[str, Callable[[str], str]] = {"capitals": str.upper, "small letters": str.lower,
-                                           "Each Word": lambda text: " ".join(w[:1].upper() + w[1:].lower() for w in text.split(" "))}
+STYLES: dict[str, Callable[[str], str]] = {
+    "capitals": str.upper,
+    "small letters": str.lower,
+    "Each Word": lambda text: " ".join(w[:1].upper() + w[1:].lower() for w in text.split(" ")),
+}
 
 
 class Styled(NamedTuple):
@@ -49,9 +52,9 @@ def read() -> Styled:
 def train(data: Styled, controlled: bool, steps: int, seed: int = 0, width: int = 64, batch: int = 32) -> tuple[GPT, History]:
     """Train a small GPT; every window begins anywhere in one style's text, its control token (or always the same one) in front."""
     torch.manual_seed(seed)
-    model = GPT(GPTConfig(
-        vocab_size=len(data.alphabet) + len(STYLES), d_model=width, num_heads=4, num_layers=2, max_len=N + 1,
-        dropout=0.0))
+    model = GPT(
+        GPTConfig(vocab_size=len(data.alphabet) + len(STYLES), d_model=width, num_heads=4, num_layers=2, max_len=N + 1, dropout=0.0)
+    )
     g, styles = torch.Generator().manual_seed(seed), list(STYLES)
 
     def loss() -> Tensor:
@@ -59,7 +62,7 @@ def train(data: Styled, controlled: bool, steps: int, seed: int = 0, width: int 
         for which in torch.randint(len(styles), (batch,), generator=g).tolist():
             text = data.training[styles[which]]
             start = int(torch.randint(len(text) - N, (), generator=g))
-            rows.append(torch.cat([torch.tensor([data.control(styles[which if controlled else 0])]), text[start: start + N]]))
+            rows.append(torch.cat([torch.tensor([data.control(styles[which if controlled else 0])]), text[start : start + N]]))
         return model.loss(torch.stack(rows))
 
     history = fit(model, loss, steps, 4e-3, "styles", clip=1.0, schedule=warmup_cosine(steps, max(1, steps // 20), floor=0.02))
@@ -75,6 +78,7 @@ def write(model: GPT, data: Styled, style: str, texts: int = 30, controlled: boo
 
 def obeyed(texts: list[str], style: str) -> float:
     """Share of texts that are wholly in the style, but for the first word, whose beginning lies before the text."""
+
     def whole(text: str) -> bool:
         rest = text.partition(" ")[2]
         return len(rest) > 0 and STYLES[style](rest) == rest

@@ -43,8 +43,10 @@ def vocabulary(languages: tuple[str, ...] = ("en",)) -> Vocabulary:
 def noises(words: Vocabulary, share: float = 0.3) -> dict[str, Callable[[list[int], Random], list[int]]]:
     """BART's five ways to spoil a text, each ``(ids, rng) -> ids``."""
     mask, end = words.ids[MASK], words.ids[END]
-    return {"masking": lambda ids, rng: noise.mask_tokens(ids, share, mask, rng),
-            "deletion": lambda ids, rng: noise.delete_tokens(ids, share, rng),
-            "infilling": lambda ids, rng: noise.infill(ids, share, mask, rng),
-            "sentences shuffled": lambda ids, rng: noise.shuffle_sentences(ids, end, rng),
-            "rotation": lambda ids, rng: noise.rotate(ids, rng)}
+    return {
+        "masking": lambda ids, rng: noise.mask_tokens(ids, share, mask, rng),
+        "deletion": lambda ids, rng: noise.delete_tokens(ids, share, rng),
+        "infilling": lambda ids, rng: noise.infill(ids, share, mask, rng),
+        "sentences shuffled": lambda ids, rng: noise.shuffle_sentences(ids, end, rng),
+        "rotation": lambda ids, rng: noise.rotate(ids, rng),
+    }

@@ -28,8 +28,10 @@ def distillation_loss(student: Tensor, teacher: Tensor, temperature: float = 2.0
     ValueError for shapes that differ or a temperature that is not positive.
     """
     if student.shape != teacher.shape or temperature <= 0:
-        raise ValueError(f"student {tuple(student.shape)}, teacher {tuple(teacher.shape)}, temperature={temperature}: the shapes must be "
-                         "the same and the temperature positive")
+        raise ValueError(
+            f"student {tuple(student.shape)}, teacher {tuple(teacher.shape)}, temperature={temperature}: the shapes must be "
+            "the same and the temperature positive"
+        )
     taught = (teacher.detach() / temperature).log_softmax(-1)
     return temperature**2 * F.kl_div((student / temperature).log_softmax(-1), taught, reduction="batchmean", log_target=True)
 
@@ -45,8 +47,17 @@ def cut(teacher: BertForPretraining, kept: Sequence[int]) -> BertForPretraining:
     return student
 
 
-def teach(student: BertForPretraining, teacher: BertForPretraining, corpus: Corpus, steps: int, share: float = 0.5,
-          temperature: float = 2.0, lr: float = 5e-4, batch: int = 16, seed: int = 0) -> History:
+def teach(
+    student: BertForPretraining,
+    teacher: BertForPretraining,
+    corpus: Corpus,
+    steps: int,
+    share: float = 0.5,
+    temperature: float = 2.0,
+    lr: float = 5e-4,
+    batch: int = 16,
+    seed: int = 0,
+) -> History:
     """Hidden tokens of the corpus: ``share`` of the loss is the teacher's distribution, the rest the tokens themselves; 0: no teacher."""
     g, pairs = torch.Generator().manual_seed(seed), next_sentence_pairs(corpus.training, teacher.bert.config.max_len, seed)
 
@@ -64,8 +75,7 @@ def teach(student: BertForPretraining, teacher: BertForPretraining, corpus: Corp
 
     optimizer = torch.optim.AdamW(student.parameters(), lr=lr, weight_decay=0.01)
     student.train()
-    history = fit(student, loss, steps, lr, "teaching", optimizer=optimizer, clip=1.0,
-                  schedule=warmup_linear(steps))
+    history = fit(student, loss, steps, lr, "teaching", optimizer=optimizer, clip=1.0, schedule=warmup_linear(steps))
     student.eval()
     return history
 
@@ -77,7 +87,7 @@ def hidden_score(model: BertForPretraining, corpus: Corpus, passes: int = 6, see
     pairs = [pair for number in range(passes) for pair in next_sentence_pairs(corpus.held_out, n, number)]
     nats, right = [], []
     for start in range(0, len(pairs), 64):
-        b = make_batch(pairs[start:start + 64], corpus.tokenizer, g)
+        b = make_batch(pairs[start : start + 64], corpus.tokenizer, g)
         chosen = b.labels != IGNORED
         logits = model.tokens(model.bert(b.ids, b.segments, b.mask)[chosen])
         nats.append(F.cross_entropy(logits, b.labels[chosen], reduction="none"))

@@ -30,9 +30,19 @@ class Finder(torch.nn.Module):
 
     def __init__(self, mask: Tensor, width: int = 32, layers: int = 2):
         super().__init__()
-        self.bert = Bert(BertConfig(
-            vocab_size=2 * KINDS + 1, d_model=width, num_heads=4, d_ff=2 * width, num_layers=layers,
-            max_len=len(mask), dropout=0.0, pooler=False, init_std=0.08))
+        self.bert = Bert(
+            BertConfig(
+                vocab_size=2 * KINDS + 1,
+                d_model=width,
+                num_heads=4,
+                d_ff=2 * width,
+                num_layers=layers,
+                max_len=len(mask),
+                dropout=0.0,
+                pooler=False,
+                init_std=0.08,
+            )
+        )
         self.output = output_layer(self.bert, KINDS)
         self.mask = mask
 
@@ -55,8 +65,7 @@ def train(mask: Tensor, steps: int, seed: int = 0, batch: int = 32, first: int =
         right = answers(ids, place)[:, None].expand_as(ids)
         return F.cross_entropy(model(ids).flatten(0, 1), right.flatten())
 
-    history = fit(model, loss, steps, lr, "finding the token", clip=1.0,
-                  schedule=warmup_linear(steps, 20))
+    history = fit(model, loss, steps, lr, "finding the token", clip=1.0, schedule=warmup_linear(steps, 20))
     return model.eval(), history
 
 

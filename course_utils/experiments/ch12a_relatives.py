@@ -47,12 +47,17 @@ def body(text: Letters, kind: str = "bert", seed: int = 0, layers: int = 2) -> B
     """A fresh encoder of width 64: "bert", "factorised", "shared", "albert" (both), "deberta", "deberta late", "modern"."""
     torch.manual_seed(seed)
     config = BertConfig(
-        vocab_size=text.count + 3, d_model=64, num_heads=4, d_ff=256, num_layers=layers, max_len=N,
-        dropout=0.0, pooler=False, init_std=0.12)
+        vocab_size=text.count + 3, d_model=64, num_heads=4, d_ff=256, num_layers=layers, max_len=N, dropout=0.0, pooler=False, init_std=0.12
+    )
     kinds: dict[str, Callable[[], Bert]] = {
-        "bert": lambda: Bert(config), "factorised": lambda: Albert(config, 16, False), "shared": lambda: Albert(config, None),
-        "albert": lambda: Albert(config, 16), "deberta": lambda: Deberta(config, 8), "deberta late": lambda: Deberta(config, 8, True),
-        "modern": lambda: ModernBert(config, 176, 4, 2)}
+        "bert": lambda: Bert(config),
+        "factorised": lambda: Albert(config, 16, False),
+        "shared": lambda: Albert(config, None),
+        "albert": lambda: Albert(config, 16),
+        "deberta": lambda: Deberta(config, 8),
+        "deberta late": lambda: Deberta(config, 8, True),
+        "modern": lambda: ModernBert(config, 176, 4, 2),
+    }
     if kind not in kinds:
         raise ValueError(f"kind={kind!r} is unknown; choose one of {', '.join(kinds)}")
     return kinds[kind]()
@@ -69,8 +74,15 @@ def masked_loss(model: MaskedModel, inputs: Tensor, labels: Tensor) -> Tensor:
     return F.cross_entropy(model.tokens(model.body(inputs)[chosen]), labels[chosen])
 
 
-def learn(model: nn.Module, loss: Callable[[Tensor, torch.Generator], Tensor], windows: Tensor, steps: int = 800, seed: int = 0,
-          lr: float = 4e-3, batch: int = 64) -> History:
+def learn(
+    model: nn.Module,
+    loss: Callable[[Tensor, torch.Generator], Tensor],
+    windows: Tensor,
+    steps: int = 800,
+    seed: int = 0,
+    lr: float = 4e-3,
+    batch: int = 64,
+) -> History:
     """``loss(windows, generator)`` of random batches, epoch by epoch; a short warm-up, then a line to nearly 0."""
     g, waiting = torch.Generator().manual_seed(seed), torch.empty(0, dtype=torch.long)
 
@@ -83,8 +95,7 @@ def learn(model: nn.Module, loss: Callable[[Tensor, torch.Generator], Tensor], w
 
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=lr, weight_decay=0.01)
     model.train()
-    history = fit(model, step, steps, lr, "learning", optimizer=optimizer, clip=1.0,
-                  schedule=warmup_linear(steps))
+    history = fit(model, step, steps, lr, "learning", optimizer=optimizer, clip=1.0, schedule=warmup_linear(steps))
     model.eval()
     return history
 

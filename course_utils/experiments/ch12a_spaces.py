@@ -32,8 +32,16 @@ def spaces(text: Letters, windows: Tensor) -> Spaces:
     return Spaces(*(part[: len(part) // N * N].view(-1, N) for part in (ids, labels)))
 
 
-def space_score(text: Letters, features: Callable[[Tensor], Tensor], trained: nn.Module, width: int = 64, count: int = 200, seed: int = 0,
-                epochs: int = 20, lr: float = 2e-3) -> float:
+def space_score(
+    text: Letters,
+    features: Callable[[Tensor], Tensor],
+    trained: nn.Module,
+    width: int = 64,
+    count: int = 200,
+    seed: int = 0,
+    epochs: int = 20,
+    lr: float = 2e-3,
+) -> float:
     """F1 of the spaces found in held-out text after fine-tuning ``trained``, and a linear layer on ``features(ids)``, on ``count`` windows.
 
     ``features`` gives ``(batch, 16, width)``; with frozen features ``trained`` holds nothing but, say, a mix of layers.
@@ -42,8 +50,14 @@ def space_score(text: Letters, features: Callable[[Tensor], Tensor], trained: nn
     rows = torch.randperm(len(known.ids), generator=torch.Generator().manual_seed(seed))[:count]
     torch.manual_seed(seed)
     output = nn.Linear(width, 2)
-    finetune(nn.ModuleList([trained, output]), lambda some: F.cross_entropy(
-        output(features(known.ids[rows[some]])).flatten(0, 1), known.labels[rows[some]].flatten()), count, epochs, lr, seed=seed)
+    finetune(
+        nn.ModuleList([trained, output]),
+        lambda some: F.cross_entropy(output(features(known.ids[rows[some]])).flatten(0, 1), known.labels[rows[some]].flatten()),
+        count,
+        epochs,
+        lr,
+        seed=seed,
+    )
     with torch.no_grad():
         guess = output(features(asked.ids)).argmax(-1)
     return 2 * int(((guess == 1) & (asked.labels == 1)).sum()) / (int((guess == 1).sum()) + int((asked.labels == 1).sum()))

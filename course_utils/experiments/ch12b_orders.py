@@ -26,11 +26,19 @@ def make(kind: str, vocab_size: int, n: int, width: int, seed: int = 0) -> nn.Mo
         raise ValueError(f"kind={kind!r} is unknown; choose 'bert' or 'xlnet'")
     torch.manual_seed(seed)
     if kind == "xlnet":
-        return XLNet(XLNetConfig(
-            vocab_size=vocab_size, d_model=width, num_heads=4, num_layers=2, max_len=n, dropout=0.0))
-    return BertForPretraining(BertConfig(
-        vocab_size=vocab_size, d_model=width, num_heads=4, d_ff=4 * width, num_layers=2, max_len=n,
-        dropout=0.0, init_std=0.02 * (768 / width) ** 0.5))
+        return XLNet(XLNetConfig(vocab_size=vocab_size, d_model=width, num_heads=4, num_layers=2, max_len=n, dropout=0.0))
+    return BertForPretraining(
+        BertConfig(
+            vocab_size=vocab_size,
+            d_model=width,
+            num_heads=4,
+            d_ff=4 * width,
+            num_layers=2,
+            max_len=n,
+            dropout=0.0,
+            init_std=0.02 * (768 / width) ** 0.5,
+        )
+    )
 
 
 def masked_loss(model: BertForPretraining, ids: Tensor, orders: Tensor, k: int) -> Tensor:
@@ -50,8 +58,7 @@ def learn(model: nn.Module, sentences: Callable[[torch.Generator], Tensor], k: i
         orders = random_orders(*ids.shape, generator=g)
         return model.loss(ids, orders, k) if isinstance(model, XLNet) else masked_loss(model, ids, orders, k)
 
-    history = fit(model, loss, steps, lr, "learning", clip=1.0,
-                  schedule=warmup_linear(steps))
+    history = fit(model, loss, steps, lr, "learning", clip=1.0, schedule=warmup_linear(steps))
     model.eval()
     return history
 
@@ -101,6 +108,8 @@ def windows_of(stream: Tensor, batch: int, n: int) -> Callable[[torch.Generator]
 @torch.no_grad()
 def nats_by_turn(model: XLNet, ids: Tensor, orders: Tensor) -> Tensor:
     """``(sentences, n)``: minus the log-probability of the token whose turn it is, in the sequence of the order."""
-    found = [-model(i, o).log_softmax(-1).gather(-1, i[..., None])[..., 0].gather(1, o)
-             for i, o in zip(ids.split(64), orders.split(64), strict=True)]
+    found = [
+        -model(i, o).log_softmax(-1).gather(-1, i[..., None])[..., 0].gather(1, o)
+        for i, o in zip(ids.split(64), orders.split(64), strict=True)
+    ]
     return torch.cat(found)

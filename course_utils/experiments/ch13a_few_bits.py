@@ -72,8 +72,10 @@ def with_cache(model: GPT, keys: Callable[[Tensor], Tensor], values: Callable[[T
 def cache_rounding(number: int, kind: str) -> Callable[[Tensor], Tensor]:
     """Rounds keys or values to ``number`` bits; a scale for all ("tensor"), for each token of each head ("row"), for each feature of
     each head ("feature")."""
+
     def change(x: Tensor) -> Tensor:
         y = x.mT if kind == "feature" else x
         back = quantise(y.reshape(-1, y.shape[-1]), number, "tensor" if kind == "tensor" else "row").restore().view(y.shape)
         return back.mT if kind == "feature" else back
+
     return change

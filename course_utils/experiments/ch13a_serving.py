@@ -50,7 +50,7 @@ def static(queue: Requests, batch: int, cost: Callable[[int], float]) -> Run:
     slots: list[list[tuple[int, int]]] = [[] for _ in range(batch)]
     now = seconds = rows = 0.0
     for first in range(0, len(queue), batch):
-        answers = [answer for _, answer in queue[first: first + batch]]
+        answers = [answer for _, answer in queue[first : first + batch]]
         for slot, answer in zip(slots, answers, strict=False):
             slot.append((int(now), int(now) + answer))
         seconds += max(answers) * cost(len(answers))

@@ -77,8 +77,20 @@ class Writer(Translator):
     """
 
     def __init__(self, width: int = 64, positions: bool = True, apart: bool = True):
-        super().__init__(TranslatorConfig(d_model=width, num_heads=4, d_ff=2 * width, num_layers=2, dropout=0.0, norm_place="pre",
-                                          source_vocab=1, target_vocab=len(PIECES), max_len=8, tie="output"))
+        super().__init__(
+            TranslatorConfig(
+                d_model=width,
+                num_heads=4,
+                d_ff=2 * width,
+                num_layers=2,
+                dropout=0.0,
+                norm_place="pre",
+                source_vocab=1,
+                target_vocab=len(PIECES),
+                max_len=8,
+                tie="output",
+            )
+        )
         self.source_embedding = nn.Linear(PATCH * PATCH, width)
         self.encoder = Encoder(replace(self.config, num_layers=1))
         self.position = nn.Parameter(0.3 * torch.randn(12, width)) if positions else None

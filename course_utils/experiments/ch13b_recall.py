@@ -95,10 +95,18 @@ def train(kinds: tuple[str, str], steps: int = 300, seed: int = 0) -> Pair:
     def loss() -> Tensor:
         pairs = SIZES[int(torch.randint(len(SIZES), (), generator=g))]
         ids, right = lists(pairs, 32, g)
-        return F.cross_entropy(model(ids)[:, 2 * pairs:].transpose(1, 2), right)
+        return F.cross_entropy(model(ids)[:, 2 * pairs :].transpose(1, 2), right)
 
-    fit(model, loss, steps, 5e-3, " + ".join(kinds), clip=1.0, schedule=warmup_cosine(steps, 20, 0.02),
-        optimizer=torch.optim.AdamW(model.parameters(), lr=5e-3, weight_decay=0.01))
+    fit(
+        model,
+        loss,
+        steps,
+        5e-3,
+        " + ".join(kinds),
+        clip=1.0,
+        schedule=warmup_cosine(steps, 20, 0.02),
+        optimizer=torch.optim.AdamW(model.parameters(), lr=5e-3, weight_decay=0.01),
+    )
     return model.eval()
 
 
@@ -106,4 +114,4 @@ def train(kinds: tuple[str, str], steps: int = 300, seed: int = 0) -> Pair:
 def share_right(model: Pair, pairs: int, seed: int = 99) -> float:
     """Share of the asked keys whose value is found, in 128 lists."""
     ids, right = lists(pairs, 128, torch.Generator().manual_seed(seed))
-    return model(ids)[:, 2 * pairs:].argmax(-1).eq(right).float().mean().item()
+    return model(ids)[:, 2 * pairs :].argmax(-1).eq(right).float().mean().item()

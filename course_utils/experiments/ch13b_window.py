@@ -1,6 +1,6 @@
 """Chapter 13b's long texts: a small GPT with rotated queries and keys, read far beyond the length it was trained on.
 
-    python -m course_utils.experiments.ch13b_window            writes ch13b_window.safetensors, about 25 CPU seconds
+python -m course_utils.experiments.ch13b_window            writes ch13b_window.safetensors, about 25 CPU seconds
 """
 
 from __future__ import annotations
@@ -108,8 +108,16 @@ def begin(rows: Tensor) -> Tensor:
     return torch.cat([torch.full((len(rows), 1), len(text()[0])), rows], 1)
 
 
-def learn(model: RotaryGPT, steps: int, length: int = LENGTH, batch: int = 16, seed: int = 0, lr: float = 3e-3, scale: float = 1.0,
-          begins: bool = False) -> History:
+def learn(
+    model: RotaryGPT,
+    steps: int,
+    length: int = LENGTH,
+    batch: int = 16,
+    seed: int = 0,
+    lr: float = 3e-3,
+    scale: float = 1.0,
+    begins: bool = False,
+) -> History:
     """Train on windows of ``length`` letters; with ``begins`` each has the token that begins a text in front."""
     g, stream = torch.Generator().manual_seed(seed), text()[1]
     reach = torch.arange(length + 1)
@@ -119,8 +127,16 @@ def learn(model: RotaryGPT, steps: int, length: int = LENGTH, batch: int = 16, s
         rows = begin(rows)[:, :-1] if begins else rows
         return F.cross_entropy(model(rows[:, :-1], scale=scale).transpose(1, 2), rows[:, 1:])
 
-    history = fit(model, loss, steps, lr, "rotary GPT", clip=1.0, schedule=warmup_cosine(steps, min(50, steps // 4)),
-                  optimizer=torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01))
+    history = fit(
+        model,
+        loss,
+        steps,
+        lr,
+        "rotary GPT",
+        clip=1.0,
+        schedule=warmup_cosine(steps, min(50, steps // 4)),
+        optimizer=torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01),
+    )
     model.eval()
     return history
 
@@ -164,14 +180,14 @@ def bits_from_cache(model: RotaryGPT, rows: Tensor, size: int, places: range, ke
         seen[:size] = causal(i[:size, None], i[None])
         near = rope(q, i, base) @ rope(k, i, base).mT
         at_end = rope(q, torch.full((n,), size - 1), base)  # every query has the last place of a full cache
-        far = at_end @ rope(k[:, :, :max(kept, 1)], torch.arange(max(kept, 1)), base).mT
+        far = at_end @ rope(k[:, :, : max(kept, 1)], torch.arange(max(kept, 1)), base).mT
         far = F.pad(far, (0, n - far.shape[-1]))
         scores = torch.where(late, far, near) / math.sqrt(q.shape[-1])
         mixed = scores.masked_fill(~seen, -torch.inf).softmax(-1) @ v
         x = x + block.out(mixed.transpose(1, 2).flatten(2))
         x = x + block.down(F.gelu(block.up(block.norm_2(x))))
-    logits = model.out(model.norm(x))[:, places.start:places.stop]
-    return F.cross_entropy(logits.transpose(1, 2), rows[:, places.start + 1:places.stop + 1]).item() / math.log(2)
+    logits = model.out(model.norm(x))[:, places.start : places.stop]
+    return F.cross_entropy(logits.transpose(1, 2), rows[:, places.start + 1 : places.stop + 1]).item() / math.log(2)
 
 
 @torch.no_grad()
@@ -179,8 +195,8 @@ def first_key(model: RotaryGPT, rows: Tensor, queries: range = range(32, 64)) ->
     """``(layers, heads)``: the mean attention of ``queries`` to the first token."""
     for block in model.blocks:
         block.watched = True
-    model(rows[:, :queries.stop])
-    found = torch.stack([block.weights[:, :, queries.start:, 0].mean((0, 2)) for block in model.blocks])
+    model(rows[:, : queries.stop])
+    found = torch.stack([block.weights[:, :, queries.start :, 0].mean((0, 2)) for block in model.blocks])
     for block in model.blocks:
         block.watched, block.weights = False, None
     return found

@@ -30,8 +30,9 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 def check_widths(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> None:
     """Raise ValueError (TypeError for a mask that is not boolean), naming the numbers, when shapes cannot meet."""
     if min(query.dim(), key.dim(), value.dim()) < 2:
-        raise ValueError(f"query, key and value need at least 2 axes, got shapes {tuple(query.shape)}, {tuple(key.shape)} and "
-                         f"{tuple(value.shape)}")
+        raise ValueError(
+            f"query, key and value need at least 2 axes, got shapes {tuple(query.shape)}, {tuple(key.shape)} and {tuple(value.shape)}"
+        )
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(f"query has width {query.shape[-1]} but key has width {key.shape[-1]}; the dot product needs the same")
     if key.shape[-2] != value.shape[-2]:
@@ -49,16 +50,14 @@ def check_widths(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None 
         raise ValueError(f"a mask of shape {tuple(mask.shape)} does not broadcast to the scores, {scores}")
 
 
-def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor,
-                                 mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Attention with its weights: ``(…, n, d_k), (…, m, d_k), (…, m, d_v)`` -> ``(…, n, d_v)``, ``(…, n, m)``."""
     check_widths(query, key, value, mask)
     weights = masked_softmax(query @ key.mT / math.sqrt(query.shape[-1]), mask)
     return weights @ value, weights
 
 
-def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: float = 0.0,
-              causal: bool = False) -> Tensor:
+def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: float = 0.0, causal: bool = False) -> Tensor:
     """The same output by PyTorch's fused kernel, which never stores the weights; same mask policy.
 
     ``dropout`` drops weights with this probability (the caller passes 0 outside training). ``causal`` hides later keys, the n

@@ -43,9 +43,17 @@ class BertConfig:
 
     def body(self) -> TransformerConfig:
         """The stack inside."""
-        return TransformerConfig(d_model=self.d_model, num_heads=self.num_heads, d_ff=self.d_ff, num_layers=self.num_layers,
-                                 dropout=self.dropout, activation=self.activation, norm_eps=self.norm_eps, drop_hidden=False,
-                                 norm_place=self.norm_place)
+        return TransformerConfig(
+            d_model=self.d_model,
+            num_heads=self.num_heads,
+            d_ff=self.d_ff,
+            num_layers=self.num_layers,
+            dropout=self.dropout,
+            activation=self.activation,
+            norm_eps=self.norm_eps,
+            drop_hidden=False,
+            norm_place=self.norm_place,
+        )
 
 
 BASE, LARGE = BertConfig(), BertConfig(d_model=1024, num_heads=16, d_ff=4096, num_layers=24)
@@ -183,8 +191,9 @@ class SpanClassifier(nn.Module):
         self.bert = bert
         self.output = output_layer(bert, 2)
 
-    def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Tensor | None = None,
-                allowed: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, ids: Tensor, segments: Tensor | None = None, mask: Tensor | None = None, allowed: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         scores = self.output(self.bert(ids, segments, mask))  # (batch, n, 2)
         if allowed is not None:
             scores = scores.masked_fill(~allowed[..., None], float("-inf"))

@@ -65,8 +65,9 @@ def forward_in_blocks(query: Tensor, key: Tensor, value: Tensor, causal: bool = 
     return output, lse
 
 
-def backward_in_blocks(query: Tensor, key: Tensor, value: Tensor, output: Tensor, lse: Tensor, grad: Tensor, causal: bool = False,
-                       size: int = 256) -> tuple[Tensor, Tensor, Tensor]:
+def backward_in_blocks(
+    query: Tensor, key: Tensor, value: Tensor, output: Tensor, lse: Tensor, grad: Tensor, causal: bool = False, size: int = 256
+) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients of query, key and value from that of the output; the weights come from the scores and ``lse`` again."""
     scale = 1 / math.sqrt(query.shape[-1])
     share = (grad * output).sum(-1, keepdim=True)  # (…, n, 1): the sum over keys of weight times its gradient

@@ -50,8 +50,7 @@ class DecoderConfig(GPTConfig):
         attention = GroupedQueryAttention(self.d_model, self.num_heads, self.num_kv_heads, self.bias, self.dropout, rope_base)
         if self.num_experts == 1:
             return GPTBlock(body, attention, feed_forward(body))
-        return GPTBlock(body, attention, MixtureOfExperts(self.d_model, self.num_experts, self.active_experts,
-                                                          lambda: feed_forward(body)))
+        return GPTBlock(body, attention, MixtureOfExperts(self.d_model, self.num_experts, self.active_experts, lambda: feed_forward(body)))
 
 
 def llama_style(config: DecoderConfig) -> DecoderConfig:

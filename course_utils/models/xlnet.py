@@ -36,8 +36,16 @@ class XLNetConfig:
 
     def body(self) -> TransformerConfig:
         """The stack inside: post-norm blocks, as BERT's."""
-        return TransformerConfig(d_model=self.d_model, num_heads=self.num_heads, d_ff=4 * self.d_model, num_layers=self.num_layers,
-                                 dropout=self.dropout, activation="gelu", norm_eps=self.norm_eps, drop_hidden=False)
+        return TransformerConfig(
+            d_model=self.d_model,
+            num_heads=self.num_heads,
+            d_ff=4 * self.d_model,
+            num_layers=self.num_layers,
+            dropout=self.dropout,
+            activation="gelu",
+            norm_eps=self.norm_eps,
+            drop_hidden=False,
+        )
 
 
 def permutation_masks(orders: Tensor) -> tuple[Tensor, Tensor]:
@@ -118,7 +126,7 @@ class XLNet(nn.Module):
             raise ValueError(f"predict={predict} of n={n} tokens: need at least 1 and at most n")
         if orders.shape != ids.shape:
             raise ValueError(f"orders of shape {tuple(orders.shape)} do not fit ids of shape {tuple(ids.shape)}")
-        chosen = orders[:, n - predict if predict else 0:]  # (batch, predict)
+        chosen = orders[:, n - predict if predict else 0 :]  # (batch, predict)
         g = self.look(ids, *permutation_masks(orders), chosen)[1]
         return F.cross_entropy(F.linear(g, self.token.weight).flatten(0, 1), ids.gather(1, chosen).flatten())
 

@@ -15,10 +15,24 @@ LETTERS = (
     {SOURCE: "A", TARGET: "B"},
     {"encoder": "C", "decoder": "D"},
     {f"{kind} layer {i}": "?" for kind in ("encoder", "decoder") for i in range(1, 7)} | {"encoder layer 6": "E"},
-    {"self-attention": "F", "add & norm": "G", "feed-forward": "H", "masked self-attention": "I", "attention to the encoder": "J",
-     "one encoder layer": "left stack", "one decoder layer": "right stack", "memory: what the last\nencoder layer returns": ""},
-    {"V  (m, d_v)": "L", "Q  (n, d_k)": "?", "K  (m, d_k)": "?", "Q Kᵀ\n(n, m)": "product\n(n, m)", "A V\n(n, d_v)": "product\n(n, d_v)",
-     "weights A (n, m)": "weights (n, m)"},
+    {
+        "self-attention": "F",
+        "add & norm": "G",
+        "feed-forward": "H",
+        "masked self-attention": "I",
+        "attention to the encoder": "J",
+        "one encoder layer": "left stack",
+        "one decoder layer": "right stack",
+        "memory: what the last\nencoder layer returns": "",
+    },
+    {
+        "V  (m, d_v)": "L",
+        "Q  (n, d_k)": "?",
+        "K  (m, d_k)": "?",
+        "Q Kᵀ\n(n, m)": "product\n(n, m)",
+        "A V\n(n, d_v)": "product\n(n, d_v)",
+        "weights A (n, m)": "weights (n, m)",
+    },
 )
 
 
@@ -83,8 +97,10 @@ def _layers(ax: Axes) -> None:
 def _inside(ax: Axes) -> None:
     """Both layers on one grid of heights, with their residual ways around each part and the way from the encoder."""
     heights = (0.75, 1.62, 2.75, 3.62, 4.75, 5.62)  # each part and its norm are a pair
-    layers = ((3.6, "one encoder layer", BLUE, {0: "self-attention", 4: "feed-forward"}),
-              (11.4, "one decoder layer", ORANGE, {0: "masked self-attention", 2: "attention to the encoder", 4: "feed-forward"}))
+    layers = (
+        (3.6, "one encoder layer", BLUE, {0: "self-attention", 4: "feed-forward"}),
+        (11.4, "one decoder layer", ORANGE, {0: "masked self-attention", 2: "attention to the encoder", 4: "feed-forward"}),
+    )
     for x, name, colour, parts in layers:
         entry = 0.05
         for i, part in parts.items():
@@ -124,8 +140,14 @@ def timeline(models: dict[str, tuple[float, str]]) -> Figure:
                 free[level] = year + 0.12 + 0.075 * len(name)
                 ax.plot(year, middle + 0.9 - 0.9 * level, mark, color=ink(colour), markersize=6)
                 ax.text(year + 0.06, middle + 0.9 - 0.9 * level, name, va="center", fontsize=9)
-    ax.set(ylim=(-7.9, 1.5), yticks=[], xticks=range(first, last + 1), xlim=(first, max(last, *free)),
-           xlabel="start of each year; first paper or report", title="who came when, and with which half")
+    ax.set(
+        ylim=(-7.9, 1.5),
+        yticks=[],
+        xticks=range(first, last + 1),
+        xlim=(first, max(last, *free)),
+        xlabel="start of each year; first paper or report",
+        title="who came when, and with which half",
+    )
     ax.grid(axis="y", visible=False)
     sns.despine(ax=ax, left=True)
     return fig
@@ -137,11 +159,13 @@ def fine_tuning() -> Figure:
     Source: Devlin et al. 2018, figures 1 and 4.
     """
     fig, ax = sheet(21.4, 6.2, (12.6, 3.7))
-    rows = (("pre-training", "[CLS] so *she* works in the [MASK] . [SEP]", "over all words", "bakery"),
-            ("opinions", "*[CLS] the soup was superb . [SEP]", "linear, 2 scores", "good"),
-            ("pairs", "*[CLS] leo is a baker . [SEP] he owns a dog . [SEP]", "linear, 3 scores", "neutral"),
-            ("names", "[CLS] *florence *lives *in *york *. [SEP]", "linear, 7 scores each", "PERSON O O TOWN"),
-            ("answers", "[CLS] what does leo own ? [SEP] *leo *has *a *cob *. [SEP]", "linear, 2 scores each", "from cob to cob"))
+    rows = (
+        ("pre-training", "[CLS] so *she* works in the [MASK] . [SEP]", "over all words", "bakery"),
+        ("opinions", "*[CLS] the soup was superb . [SEP]", "linear, 2 scores", "good"),
+        ("pairs", "*[CLS] leo is a baker . [SEP] he owns a dog . [SEP]", "linear, 3 scores", "neutral"),
+        ("names", "[CLS] *florence *lives *in *york *. [SEP]", "linear, 7 scores each", "PERSON O O TOWN"),
+        ("answers", "[CLS] what does leo own ? [SEP] *leo *has *a *cob *. [SEP]", "linear, 2 scores each", "from cob to cob"),
+    )
     for (task, tokens, head, output), y in zip(rows, (5.2, 3.6, 2.6, 1.6, 0.6), strict=True):
         ax.text(0, y, task, va="center", fontsize=9, weight="bold")
         x = 2.1

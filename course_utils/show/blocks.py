@@ -11,8 +11,12 @@ from matplotlib.figure import Figure
 from .drawings import arrow, box
 from .figures import BLUE, GREEN, GREY, ORANGE, RED, ink, plt
 
-PLACES = {"post": "post:  Norm(x + F(x))", "pre": "pre:  x + F(Norm(x))", "sandwich": "sandwich:  x + Norm(F(Norm(x)))",
-          "output": "output:  x + Norm(F(x))"}
+PLACES = {
+    "post": "post:  Norm(x + F(x))",
+    "pre": "pre:  x + F(Norm(x))",
+    "sandwich": "sandwich:  x + Norm(F(Norm(x)))",
+    "output": "output:  x + Norm(F(x))",
+}
 SLABS = {"batch norm": (None, None, 2), "layer norm": (0, 1, None), "instance norm": (0, None, 2), "group norm": (0, None, slice(2, 4))}
 
 
@@ -25,8 +29,12 @@ def block(ax: Axes, place: str) -> None:
     stream, branch = 1.3, 4.2
     ax.text(stream, -0.75, "x  (token, d)", ha="center", fontsize=9)
     for bottom, (name, colour) in zip((0.0, 4.6), (("attention", BLUE), ("feed-forward", GREEN)), strict=True):
-        parts = {"post": [(name, colour)], "pre": [("norm", ORANGE), (name, colour)],
-                 "sandwich": [("norm", ORANGE), (name, colour), ("norm", ORANGE)], "output": [(name, colour), ("norm", ORANGE)]}[place]
+        parts = {
+            "post": [(name, colour)],
+            "pre": [("norm", ORANGE), (name, colour)],
+            "sandwich": [("norm", ORANGE), (name, colour), ("norm", ORANGE)],
+            "output": [(name, colour), ("norm", ORANGE)],
+        }[place]
         heights = [bottom + 0.9 + 0.95 * i for i in range(len(parts))] if len(parts) > 1 else [bottom + 1.6]
         top = bottom + 3.35
         ax.plot([stream, branch], [bottom, bottom], color=GREY, lw=1.2)
@@ -58,13 +66,23 @@ def norm_cubes() -> Figure:
         ax.voxels(chosen, facecolors=BLUE + "cc", edgecolor="white", linewidth=0.5)
         for corner in itertools.product((0, 1), repeat=3):
             for axis in (a for a in range(3) if not corner[a]):
-                ends = [[c * n for c, n in zip((*corner[:axis], step, *corner[axis + 1:]), chosen.shape, strict=True)] for step in (0, 1)]
+                ends = [[c * n for c, n in zip((*corner[:axis], step, *corner[axis + 1 :]), chosen.shape, strict=True)] for step in (0, 1)]
                 ax.plot(*zip(*ends, strict=True), color=GREY, lw=0.8)
         ax.set_title(name, fontsize=10, y=1.04)
         ax.set_xlabel("batch", fontsize=9, labelpad=-12)
         ax.set_ylabel("token", fontsize=9, labelpad=-12)
         ax.set_zlabel("feature", fontsize=9, labelpad=-12)
-        ax.set(xticks=range(4), yticks=range(5), zticks=range(7), xticklabels=[], yticklabels=[], zticklabels=[], box_aspect=(3, 4, 6),
-               xlim=(0, 3), ylim=(0, 4), zlim=(0, 6))
+        ax.set(
+            xticks=range(4),
+            yticks=range(5),
+            zticks=range(7),
+            xticklabels=[],
+            yticklabels=[],
+            zticklabels=[],
+            box_aspect=(3, 4, 6),
+            xlim=(0, 3),
+            ylim=(0, 4),
+            zlim=(0, 6),
+        )
         ax.view_init(elev=22, azim=-50)
     return fig

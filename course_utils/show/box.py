@@ -28,8 +28,10 @@ def type_and_see(answer: Callable[..., str], text: str, label: str = "text", **c
     first = {name: start for name, (start, _) in choices.items()}
     print(f"{label}: {text}\n{reply(answer, text, **first)}")
     field = ipywidgets.Text(value=text, description=label, layout={"width": "44em"}, style={"description_width": "initial"})
-    sliders = {name: ipywidgets.SelectionSlider(options=values, value=start, description=name.replace("_", " "),
-                                                continuous_update=False) for name, (start, values) in choices.items()}
+    sliders = {
+        name: ipywidgets.SelectionSlider(options=values, value=start, description=name.replace("_", " "), continuous_update=False)
+        for name, (start, values) in choices.items()
+    }
     shown = ipywidgets.HTML()
 
     def update(_: Any = None) -> None:

@@ -11,8 +11,17 @@ from .figures import BLUE, GREEN, GREY, ORANGE, RED, ink, panels
 
 def box(ax: Axes, x: float, y: float, text: str, colour: str = BLUE, width: float = 1.5, height: float = 0.62) -> None:
     """A rounded box with its centre at ``(x, y)``."""
-    ax.add_patch(FancyBboxPatch((x - width / 2, y - height / 2), width, height, boxstyle="round,pad=0.02,rounding_size=0.1",
-                                facecolor=colour + "22", edgecolor=colour, linewidth=1.4))
+    ax.add_patch(
+        FancyBboxPatch(
+            (x - width / 2, y - height / 2),
+            width,
+            height,
+            boxstyle="round,pad=0.02,rounding_size=0.1",
+            facecolor=colour + "22",
+            edgecolor=colour,
+            linewidth=1.4,
+        )
+    )
     ax.text(x, y, text, ha="center", va="center", fontsize=9)
 
 
@@ -60,8 +69,15 @@ def scaled_dot_product() -> Figure:
     box(ax, 8.4, 2.8, "mask", GREY, 1.1)
     box(ax, 10.4, 2.8, "softmax\nover keys", RED, 1.6, 0.95)
     box(ax, 10.4, 0.7, "A V\n(n, d_v)", GREEN, 1.6, 0.95)
-    for start, end in (((2.1, 3.4), (3.3, 3.0)), ((2.1, 2.2), (3.3, 2.6)), ((5.1, 2.8), (5.75, 2.8)), ((7.25, 2.8), (7.8, 2.8)),
-                       ((9.0, 2.8), (9.55, 2.8)), ((10.4, 2.25), (10.4, 1.25)), ((2.1, 0.7), (9.5, 0.7))):
+    for start, end in (
+        ((2.1, 3.4), (3.3, 3.0)),
+        ((2.1, 2.2), (3.3, 2.6)),
+        ((5.1, 2.8), (5.75, 2.8)),
+        ((7.25, 2.8), (7.8, 2.8)),
+        ((9.0, 2.8), (9.55, 2.8)),
+        ((10.4, 2.25), (10.4, 1.25)),
+        ((2.1, 0.7), (9.5, 0.7)),
+    ):
         arrow(ax, start, end)
     ax.text(10.75, 1.75, "weights A (n, m)", fontsize=9, color=ink(RED), va="center")
     return fig

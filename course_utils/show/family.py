@@ -37,7 +37,8 @@ MEMBERS = tuple(Member(**row) for row in json.loads(Path(__file__).with_name("fa
 
 
 CLAIMS: dict[str, dict[str, Any]] = {
-    row.pop("name"): row for row in json.loads(Path(__file__).with_name("family_claims.json").read_text("utf-8"))}
+    row.pop("name"): row for row in json.loads(Path(__file__).with_name("family_claims.json").read_text("utf-8"))
+}
 
 
 def records() -> dict[str, dict[str, list[float]]]:
@@ -47,7 +48,7 @@ def records() -> dict[str, dict[str, list[float]]]:
 
 
 def verdict(unit: str, before: Sequence[float], after: Sequence[float], noise: float = 0.0) -> str:
-    """"better" or "worse" if every seed after the change lies beyond every seed before it by more than ``noise``, else "same".
+    """ "better" or "worse" if every seed after the change lies beyond every seed before it by more than ``noise``, else "same".
 
     Less is better for nats, bits and pieces.
     """
@@ -67,13 +68,24 @@ def family_tree() -> Any:
     """Draw the tree as a picture, then show it to click through; the widget is returned."""
     from IPython.display import display
 
-    picture(_drawn(), "family tree from 2017 to 2024, one row for each member with the one thing it changed: encoders in the columns on "
-                      "the left, encoder–decoders in the middle, decoders on the right; ELMo stands apart, because it is no Transformer")
+    picture(
+        _drawn(),
+        "family tree from 2017 to 2024, one row for each member with the one thing it changed: encoders in the columns on "
+        "the left, encoder–decoders in the middle, decoders on the right; ELMo stands apart, because it is no Transformer",
+    )
     measured, rows = records(), []
     for place, m in enumerate(MEMBERS):
         sizes = ", ".join(f"{size} {PUBLISHED[size][0]:,}" for size in m.sizes)
-        rows.append({**m._asdict(), "row": place, "path": route(m), "colour": BRANCHES[m.branch], "sizes": sizes,
-                     "measured": outcome(CLAIMS[m.name], measured[m.name]) if m.name in measured and m.name in CLAIMS else ""})
+        rows.append(
+            {
+                **m._asdict(),
+                "row": place,
+                "path": route(m),
+                "colour": BRANCHES[m.branch],
+                "sizes": sizes,
+                "measured": outcome(CLAIMS[m.name], measured[m.name]) if m.name in measured and m.name in CLAIMS else "",
+            }
+        )
     widget = _widget_class()(members=rows, selected="BERT")
     widget.add_class("course-live")
     display(widget)
@@ -105,8 +117,17 @@ def _drawn() -> Any:
         ax.text(names, high * row, m.name, va="center", fontsize=10, weight="bold", color=ink(colour))
         ax.text(names + 1.27, high * row, m.change, va="center", fontsize=9)
     for lane, name in ((1.5, "encoder"), (4.2, "encoder–\ndecoder"), (6.8, "decoder")):
-        ax.text(left + step * lane, -0.24, name, ha="center", va="bottom", fontsize=9, weight="bold", linespacing=1.0,
-                color=BRANCHES[name.replace("\n", "")])
+        ax.text(
+            left + step * lane,
+            -0.24,
+            name,
+            ha="center",
+            va="bottom",
+            fontsize=9,
+            weight="bold",
+            linespacing=1.0,
+            color=BRANCHES[name.replace("\n", "")],
+        )
     return fig
 
 

@@ -25,9 +25,21 @@ def ink(colour: str) -> str:
 
 def style() -> None:
     """Set the look of the course; called when this module is imported."""
-    sns.set_theme(style="whitegrid", palette=PALETTE, rc={
-        "figure.figsize": (6.6, 3.2), "font.size": 10, "axes.titlesize": 11, "axes.labelsize": 10, "legend.frameon": False,
-        "grid.color": "#e6e8eb", "axes.edgecolor": "#c5cad1", "axes.spines.top": False, "axes.spines.right": False})
+    sns.set_theme(
+        style="whitegrid",
+        palette=PALETTE,
+        rc={
+            "figure.figsize": (6.6, 3.2),
+            "font.size": 10,
+            "axes.titlesize": 11,
+            "axes.labelsize": 10,
+            "legend.frameon": False,
+            "grid.color": "#e6e8eb",
+            "axes.edgecolor": "#c5cad1",
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+        },
+    )
 
 
 def panels(count: int = 1, width: float = 6.6, height: float = 3.2, rows: int = 1, **options: Any) -> tuple[Figure, Any]:
@@ -51,8 +63,11 @@ def picture(fig: Figure, alt: str) -> None:
     data = io.BytesIO()
     drawn.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(data, "PNG", compress_level=9)
     shown = {"alt": alt, "width": drawn.width // 2, "height": drawn.height // 2}
-    display({"image/png": data.getvalue(), "text/plain": f"[figure: {alt}]"},
-            metadata={"image/png": shown, "needs_background": "light"}, raw=True)
+    display(
+        {"image/png": data.getvalue(), "text/plain": f"[figure: {alt}]"},
+        metadata={"image/png": shown, "needs_background": "light"},
+        raw=True,
+    )
 
 
 def array(tensor: Any) -> np.ndarray:
@@ -60,9 +75,20 @@ def array(tensor: Any) -> np.ndarray:
     return tensor.detach().float().cpu().numpy() if hasattr(tensor, "detach") else np.asarray(tensor, dtype=float)
 
 
-def heatmap(matrix: Any, ax: Axes, rows: Sequence[str] | None = None, columns: Sequence[str] | None = None, *,
-            title: str = "", xlabel: str = "key", ylabel: str = "query", numbers: bool = False, signed: bool = False,
-            most: float | None = None, bar: bool = True) -> Axes:
+def heatmap(
+    matrix: Any,
+    ax: Axes,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    title: str = "",
+    xlabel: str = "key",
+    ylabel: str = "query",
+    numbers: bool = False,
+    signed: bool = False,
+    most: float | None = None,
+    bar: bool = True,
+) -> Axes:
     """A labelled heat map of a matrix ``(row, column)``; rows are queries unless told otherwise.
 
     ``signed`` centres the colours at 0, ``most`` fixes the end of the colour scale, ``numbers`` writes the entries.
@@ -80,9 +106,21 @@ def heatmap(matrix: Any, ax: Axes, rows: Sequence[str] | None = None, columns: S
             raise ValueError(f"{len(labels)} labels for {size} {name}")
     limit = most if most is not None else float(np.abs(data).max()) or 1.0
     low, colours = (-limit, "vlag") if signed else (0.0, sns.light_palette(BLUE, as_cmap=True))
-    sns.heatmap(data, ax=ax, vmin=low, vmax=limit, cmap=colours, annot=numbers, fmt=".2f", annot_kws={"size": 9},
-                linewidths=0.4 if data.size <= 400 else 0, linecolor="white", cbar=bar,
-                xticklabels=columns if columns is not None else "auto", yticklabels=rows if rows is not None else "auto")
+    sns.heatmap(
+        data,
+        ax=ax,
+        vmin=low,
+        vmax=limit,
+        cmap=colours,
+        annot=numbers,
+        fmt=".2f",
+        annot_kws={"size": 9},
+        linewidths=0.4 if data.size <= 400 else 0,
+        linecolor="white",
+        cbar=bar,
+        xticklabels=columns if columns is not None else "auto",
+        yticklabels=rows if rows is not None else "auto",
+    )
     ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
     ax.tick_params(axis="y", rotation=0)
     if columns is not None and max(map(len, columns)) > 3:

@@ -25,10 +25,14 @@ def grid(ax: Axes, left: float, bottom: float, numbers: Any, colour: str, real: 
             alpha = 0.75 if strong[i, j] else 0.28 if real[i, j] else 0.06
             x, y = left + j, bottom + rows - 1 - i
             ax.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, alpha=alpha))
-            ax.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=colour, linewidth=1.2 if real[i, j] else 0.7,
-                                   linestyle="-" if real[i, j] else ":"))
-            ax.text(x + 0.5, y + 0.5, f"{values[i, j]:g}", ha="center", va="center", fontsize=9.5,
-                    color="#222222" if real[i, j] else ink(GREY))
+            ax.add_patch(
+                Rectangle(
+                    (x, y), 1, 1, fill=False, edgecolor=colour, linewidth=1.2 if real[i, j] else 0.7, linestyle="-" if real[i, j] else ":"
+                )
+            )
+            ax.text(
+                x + 0.5, y + 0.5, f"{values[i, j]:g}", ha="center", va="center", fontsize=9.5, color="#222222" if real[i, j] else ink(GREY)
+            )
 
 
 def _caption(ax: Axes, x: float, y: float, text: str) -> None:
@@ -63,8 +67,7 @@ def product(left: Any, right: Any, row: int, column: int, names: tuple[str, str,
     tall, wide = max(n, d) + 1.9, d + 2 * m + 4.0
     fig, ax = sheet(wide, tall, (7.4, 7.4 * tall / wide))
     places = [0.4, d + 1.8, d + m + 3.3]
-    strong = [np.arange(n)[:, None] == row, np.arange(m)[None] == column,
-              (np.arange(n)[:, None] == row) & (np.arange(m)[None] == column)]
+    strong = [np.arange(n)[:, None] == row, np.arange(m)[None] == column, (np.arange(n)[:, None] == row) & (np.arange(m)[None] == column)]
     for matrix, place, colour, mark, name in zip((one, two, result), places, (BLUE, ORANGE, GREEN), strong, names, strict=True):
         bottom = 1.5 + (max(n, d) - len(matrix)) / 2
         grid(ax, place, bottom, matrix, colour, strong=mark)
@@ -93,8 +96,9 @@ def chain(names: Sequence[str], values: Sequence[float], slopes: Sequence[float]
     return fig
 
 
-def valley(height: Callable[[Any, Any], Any], paths: Mapping[str, Any], ax: Axes, reach: tuple[float, float, float, float],
-           title: str = "") -> None:
+def valley(
+    height: Callable[[Any, Any], Any], paths: Mapping[str, Any], ax: Axes, reach: tuple[float, float, float, float], title: str = ""
+) -> None:
     """Lines of equal height over a plane ``(left, right, bottom, top)``, with the way of each ``(steps, 2)`` and its last place."""
     left, right, bottom, top = reach
     across, up = np.meshgrid(np.linspace(left, right, 120), np.linspace(bottom, top, 120))

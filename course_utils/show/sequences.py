@@ -67,8 +67,14 @@ def cache_steps(tokens: Sequence[str], given: int = 1) -> Figure:
                 computed += new
                 ax.add_patch(Rectangle((column, step), 1, 1, facecolor=ORANGE if new else BLUE + "44", edgecolor="white", linewidth=1.5))
                 ax.text(column + 0.5, step + 0.53, "new" if new else "kept", ha="center", va="center", fontsize=9)
-        ax.set(xlim=(0, len(tokens)), ylim=(count, 0), yticks=[i + 0.5 for i in range(count)], yticklabels=range(1, count + 1),
-               title=f"{'with a cache' if cached else 'everything again'}: {computed} computed", xlabel="key and value of")
+        ax.set(
+            xlim=(0, len(tokens)),
+            ylim=(count, 0),
+            yticks=[i + 0.5 for i in range(count)],
+            yticklabels=range(1, count + 1),
+            title=f"{'with a cache' if cached else 'everything again'}: {computed} computed",
+            xlabel="key and value of",
+        )
         ax.set_xticks([i + 0.5 for i in range(len(tokens))], tokens, rotation=30 if max(map(len, tokens)) > 5 else 0)
         ax.grid(False)
     axes[0].set_ylabel("step")
@@ -84,7 +90,7 @@ def common_runs(candidate: Sequence[str], reference: Sequence[str], orders: Sequ
         starts.append(width)
         width += 0.45 + 0.155 * len(token)
     starts.append(width)
-    runs = {n: [tuple(candidate[i:i + n]) for i in range(len(candidate) - n + 1)] for n in orders}
+    runs = {n: [tuple(candidate[i : i + n]) for i in range(len(candidate) - n + 1)] for n in orders}
     lanes = {n: min(n, len(found)) for n, found in runs.items()}
     step, gap = 0.24, 0.34
     tall = sum(step * lane + gap for lane in lanes.values())
@@ -96,7 +102,7 @@ def common_runs(candidate: Sequence[str], reference: Sequence[str], orders: Sequ
     ax.text(0, tall + 1.0, "reference:  " + " ".join(reference), va="center", fontsize=9, color=ink(GREY))
     top = tall
     for n in orders:
-        left = Counter(tuple(reference[i:i + n]) for i in range(len(reference) - n + 1))
+        left = Counter(tuple(reference[i : i + n]) for i in range(len(reference) - n + 1))
         hits = 0
         for i, run in enumerate(runs[n]):
             found = left[run] > 0

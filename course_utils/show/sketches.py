@@ -35,9 +35,16 @@ def angles(query: Any, keys: Mapping[str, Any], ax: Axes) -> None:
             cosine = float(q @ point / np.linalg.norm(q) / np.linalg.norm(point))
             text += f"\nq·k = {float(q @ point):.1f}\n{np.degrees(np.arccos(np.clip(cosine, -1, 1))):.0f}°"
         away = point / np.linalg.norm(point)
-        ax.text(*(point + 0.06 * reach * away), text, ha="left" if away[0] > 0.3 else "right" if away[0] < -0.3 else "center",
-                va="bottom" if away[1] > 0.3 else "top" if away[1] < -0.3 else "center", fontsize=9, color=ink(colour), linespacing=1.15,
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
+        ax.text(
+            *(point + 0.06 * reach * away),
+            text,
+            ha="left" if away[0] > 0.3 else "right" if away[0] < -0.3 else "center",
+            va="bottom" if away[1] > 0.3 else "top" if away[1] < -0.3 else "center",
+            fontsize=9,
+            color=ink(colour),
+            linespacing=1.15,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+        )
     across = np.array([-q[1], q[0]]) / np.linalg.norm(q) * 3 * reach
     ax.plot([-across[0], across[0]], [-across[1], across[1]], color=GREY, lw=1, ls=":", zorder=0)  # here q·k = 0
 
@@ -60,8 +67,15 @@ def hull(values: Any, weights: Any, names: Sequence[str], ax: Axes) -> np.ndarra
         ax.plot(*zip(point, mean, strict=True), color=GREEN, lw=0.5 + 6 * share, alpha=0.6, solid_capstyle="round")
         ax.plot(*point, "o", color=ink(GREEN), markersize=6)
         out = point - points.mean(0)
-        ax.text(point[0], point[1] + (0.05 if out[1] >= 0 else -0.05) * size, f"{name}  {share:.2f}", ha="center",
-                va="bottom" if out[1] >= 0 else "top", fontsize=9, color=ink(GREEN))
+        ax.text(
+            point[0],
+            point[1] + (0.05 if out[1] >= 0 else -0.05) * size,
+            f"{name}  {share:.2f}",
+            ha="center",
+            va="bottom" if out[1] >= 0 else "top",
+            fontsize=9,
+            color=ink(GREEN),
+        )
     ax.plot(*mean, "*", color=RED, markersize=14, markeredgecolor="white", zorder=3)
     ax.text(mean[0] + 0.05 * size, mean[1], "output", va="center", fontsize=9, color=ink(RED), weight="bold")
     ax.margins(0.22, 0.2)
@@ -94,15 +108,21 @@ def triangle(corners: Sequence[str], paths: Mapping[str, Any], ax: Axes) -> None
     """
     if len(corners) != 3:
         raise ValueError(f"a triangle has 3 corners, got {len(corners)}")
-    place = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3 ** 0.5 / 2]])
+    place = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])
     ax.fill(*place.T, facecolor=BLUE + "12", edgecolor=GREY, lw=1.3)
     for i in range(3):  # lines on which one weight is one quarter, one half, three quarters
         for share in (0.25, 0.5, 0.75):
             ends = [share * place[i] + (1 - share) * place[j] for j in range(3) if j != i]
             ax.plot(*np.transpose(ends), color=GREY, lw=0.6, ls=":")
     for name, point, align in zip(corners, place, ("right", "left", "center"), strict=True):
-        ax.text(point[0] + {"right": -0.03, "left": 0.03, "center": 0}[align], point[1] + (0.03 if align == "center" else -0.01), name,
-                ha=align, va="bottom" if align == "center" else "center", fontsize=9)
+        ax.text(
+            point[0] + {"right": -0.03, "left": 0.03, "center": 0}[align],
+            point[1] + (0.03 if align == "center" else -0.01),
+            name,
+            ha=align,
+            va="bottom" if align == "center" else "center",
+            fontsize=9,
+        )
     for line, ((name, weights), colour) in enumerate(zip(paths.items(), (ORANGE, GREEN, RED, BLUE) * len(paths), strict=False)):
         rows = np.atleast_2d(array(weights))
         if rows.shape[1] != 3 or rows.min() < 0 or np.abs(rows.sum(1) - 1).max() > 1e-4:

@@ -7,8 +7,9 @@ from html import escape
 from typing import Any
 
 
-def table(rows: Mapping[Any, Any], columns: Sequence[str] | None = None, *, form: str | Sequence[str] = "{:.2f}", best: str = "",
-          corner: str = "") -> None:
+def table(
+    rows: Mapping[Any, Any], columns: Sequence[str] | None = None, *, form: str | Sequence[str] = "{:.2f}", best: str = "", corner: str = ""
+) -> None:
     """Show one row for each entry of ``rows``: its name, then its cells.
 
     ``rows`` maps a name to its cells: a mapping from column to cell, or a sequence with one cell for each of ``columns``.
@@ -28,8 +29,10 @@ def table(rows: Mapping[Any, Any], columns: Sequence[str] | None = None, *, form
     for name, row in [*cells.items(), ("form", forms)]:
         if len(row) != len(names):
             raise ValueError(f"{name}: {len(row)} cells for {len(names)} columns {names}")
-    plain = {name: [cell if isinstance(cell, str) else each.format(_number(cell)) for cell, each in zip(row, forms, strict=True)]
-             for name, row in cells.items()}
+    plain = {
+        name: [cell if isinstance(cell, str) else each.format(_number(cell)) for cell, each in zip(row, forms, strict=True)]
+        for name, row in cells.items()
+    }
     marked = {name: [escape(cell, quote=False) for cell in row] for name, row in plain.items()}
     for place in range(len(names) if best else 0):
         column = {name: _number(row[place]) for name, row in cells.items() if not isinstance(row[place], str)}

@@ -32,8 +32,14 @@ def decoder_inside(ax: Axes) -> None:
     """The three sub-layers of a decoder block, from below; the memory enters the second one."""
     ax.set(xlim=(-0.5, 9.0), ylim=(-0.5, 6.6), title="inside a decoder block")
     ax.axis("off")
-    steps = (("masked self-attention", ORANGE), ("add & norm", GREY), ("cross-attention", RED), ("add & norm", GREY),
-             ("feed-forward", PURPLE), ("add & norm", GREY))
+    steps = (
+        ("masked self-attention", ORANGE),
+        ("add & norm", GREY),
+        ("cross-attention", RED),
+        ("add & norm", GREY),
+        ("feed-forward", PURPLE),
+        ("add & norm", GREY),
+    )
     ax.text(2.4, -0.35, "target so far, or the block below", ha="center", fontsize=9, color=ink(GREY))
     for i, (name, colour) in enumerate(steps):
         box(ax, 2.4, 0.6 + i, name, colour, 4.2, 0.6)

@@ -42,13 +42,24 @@ def as_layers(weights: Any) -> np.ndarray:
         raise ValueError(f"{found.size:,} weights are too many for one page; at most {LARGEST:,}, so show fewer layers or tokens")
     sums = found.sum(-1)
     if not np.isfinite(found).all() or found.min() < 0 or sums.max() > 1.01:
-        raise ValueError(f"these are no attention weights: they run from {found.min():.3g} to {found.max():.3g}, "
-                         f"rows sum to up to {sums.max():.3g}")
+        raise ValueError(
+            f"these are no attention weights: they run from {found.min():.3g} to {found.max():.3g}, rows sum to up to {sums.max():.3g}"
+        )
     return found
 
 
-def attention_viewer(tokens: Sequence[str], weights: Any, key_tokens: Sequence[str] | None = None, *, queries: Any = None,
-                     keys: Any = None, layer: int = 0, head: int = 0, alt: str | None = None, title: str = "") -> Any:
+def attention_viewer(
+    tokens: Sequence[str],
+    weights: Any,
+    key_tokens: Sequence[str] | None = None,
+    *,
+    queries: Any = None,
+    keys: Any = None,
+    layer: int = 0,
+    head: int = 0,
+    alt: str | None = None,
+    title: str = "",
+) -> Any:
     """Draw one head as a picture, then show all of them in a widget, which is returned.
 
     ``tokens`` and ``key_tokens`` (None: the same) name rows and columns; ``weights`` as in :func:`as_layers`. With ``queries`` and
@@ -65,11 +76,25 @@ def attention_viewer(tokens: Sequence[str], weights: Any, key_tokens: Sequence[s
     rows, columns = ([str(token) for token in part] for part in (tokens, key_tokens))
 
     fig, ax = panels(1, min(9.0, 2.6 + 0.34 * m), min(8.0, 1.6 + 0.26 * n))
-    heatmap(found[layer, head], ax, rows, columns, title=title or (f"layer {layer}, head {head}" if layers * heads > 1 else ""),
-            most=1.0 if found.max() > 0.5 else None)
+    heatmap(
+        found[layer, head],
+        ax,
+        rows,
+        columns,
+        title=title or (f"layer {layer}, head {head}" if layers * heads > 1 else ""),
+        most=1.0 if found.max() > 0.5 else None,
+    )
     picture(fig, alt or f"attention weights of layer {layer}, head {head}: {n} queries, {m} keys")
-    widget = _widget_class()(query_tokens=rows, key_tokens=columns, shape=[layers, heads, n, m], layer=layer, head=head, width=width,
-                             weights=np.rint(65535 * found.clip(0, 1)).astype("<u2").tobytes(), vectors=vectors)
+    widget = _widget_class()(
+        query_tokens=rows,
+        key_tokens=columns,
+        shape=[layers, heads, n, m],
+        layer=layer,
+        head=head,
+        width=width,
+        weights=np.rint(65535 * found.clip(0, 1)).astype("<u2").tobytes(),
+        vectors=vectors,
+    )
     from IPython.display import display
 
     display(widget)

@@ -24,9 +24,17 @@ def explore(draw: Callable[..., None], **choices: Sequence[Any]) -> None:
     import ipywidgets
 
     choices = starts(choices)
-    sliders = {name: ipywidgets.SelectionSlider(
-        options=values, value=first, description=name.replace("_", " "), continuous_update=False,
-        style={"description_width": "initial"}, layout={"width": "26em"}) for name, (first, values) in choices.items()}
+    sliders = {
+        name: ipywidgets.SelectionSlider(
+            options=values,
+            value=first,
+            description=name.replace("_", " "),
+            continuous_update=False,
+            style={"description_width": "initial"},
+            layout={"width": "26em"},
+        )
+        for name, (first, values) in choices.items()
+    }
     draw(**{name: first for name, (first, _) in choices.items()})
     live = ipywidgets.VBox([ipywidgets.HTML(HIDE), ipywidgets.interactive(draw, **sliders)])
     live.add_class("course-live")

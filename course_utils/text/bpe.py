@@ -19,7 +19,6 @@ END = "<|endoftext|>"
 WORDS = regex.compile(r"'(?:s|t|re|ve|m|ll|d)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 
 
-
 def _printable() -> dict[int, str]:
     """How GPT-2's files show a byte: printable ones as themselves, the others as characters from U+0100 on."""
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
@@ -107,8 +106,9 @@ class ByteBPE:
         folder, back = Path(folder), {shown: byte for byte, shown in SHOWN.items()}
         vocabulary = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
         lines = (folder / "merges.txt").read_text(encoding="utf-8").splitlines()
-        merges = [tuple(bytes(back[c] for c in part) for part in line.split(" ")) for line in lines
-                  if line and not line.startswith("#version")]
+        merges = [
+            tuple(bytes(back[c] for c in part) for part in line.split(" ")) for line in lines if line and not line.startswith("#version")
+        ]
         names = sorted((name for name in vocabulary if name != END), key=vocabulary.get)
         if [vocabulary[name] for name in names] != list(range(len(names))) or vocabulary.get(END, len(names)) != len(names):
             raise ValueError(f"{folder.name}: the ids in vocab.json must be 0, 1, 2 …, with {END} last")

@@ -22,7 +22,7 @@ def shingles(text: str, n: int) -> frozenset[tuple[str, ...]]:
     if n < 1:
         raise ValueError(f"n={n} must be at least 1")
     words = re.findall(r"\w+", text.lower())
-    return frozenset(tuple(words[i:i + n]) for i in range(max(1, len(words) - n + 1)))
+    return frozenset(tuple(words[i : i + n]) for i in range(max(1, len(words) - n + 1)))
 
 
 def similar_pairs(sets: Sequence[frozenset], threshold: float) -> dict[tuple[int, int], float]:

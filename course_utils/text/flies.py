@@ -30,8 +30,10 @@ class Tagged:
 def sentences() -> list[tuple[str, tuple[str, ...]]]:
     """Every sentence with the tags of its five words: 80 of either reading."""
     found = []
-    for subjects, objects, tags in ((_PASSING, _SWIFT, ("noun", "verb", "preposition", "article", "noun")),
-                                    (_PESTS, _TASTY, ("noun", "noun", "verb", "article", "noun"))):
+    for subjects, objects, tags in (
+        (_PASSING, _SWIFT, ("noun", "verb", "preposition", "article", "noun")),
+        (_PESTS, _TASTY, ("noun", "noun", "verb", "article", "noun")),
+    ):
         for subject in subjects:
             for thing in objects:
                 article = "an" if thing[0] in "aeiou" else "a"

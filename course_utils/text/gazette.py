@@ -13,34 +13,73 @@ from typing import NamedTuple
 
 from .wordpiece import SPECIAL, WordPiece
 
-SHE = ("alice anna beth carol clara dora edith ella emma fiona grace hanna helen irene jane julia kate laura lily lucy maria nora "
-       "olga petra rosa ruth sarah vera").split()
-HE = ("adam alan albert ben carl daniel david edgar felix frank george harold henry hugo ivan jack james john karl leo mark martin "
-      "oscar paul peter simon thomas victor").split()
+SHE = (
+    "alice anna beth carol clara dora edith ella emma fiona grace hanna helen irene jane julia kate laura lily lucy maria nora "
+    "olga petra rosa ruth sarah vera"
+).split()
+HE = (
+    "adam alan albert ben carl daniel david edgar felix frank george harold henry hugo ivan jack james john karl leo mark martin "
+    "oscar paul peter simon thomas victor"
+).split()
 SHE_OR_TOWN, HE_OR_TOWN = "florence victoria charlotte adelaide".split(), "chester lincoln jackson austin".split()
-TOWNS = ("bath bergen bristol cork delft dover exeter geneva ghent hull leeds lisbon malmo milan oslo oxford porto rome turin york".split()
-         + SHE_OR_TOWN + HE_OR_TOWN)
-KINDS = {"dog": "beagle collie poodle spaniel terrier whippet", "bird": "canary finch magpie parrot robin sparrow",
-         "fish": "carp guppy perch pike salmon trout", "horse": "cob foal mare pony shire stallion",
-         "flower": "daisy pansy peony poppy rose tulip", "cheese": "brie cheddar comte feta gouda stilton",
-         "boat": "barge canoe dinghy ferry raft yacht", "hat": "beret bonnet bowler cap fez turban"}
+TOWNS = (
+    "bath bergen bristol cork delft dover exeter geneva ghent hull leeds lisbon malmo milan oslo oxford porto rome turin york".split()
+    + SHE_OR_TOWN
+    + HE_OR_TOWN
+)
+KINDS = {
+    "dog": "beagle collie poodle spaniel terrier whippet",
+    "bird": "canary finch magpie parrot robin sparrow",
+    "fish": "carp guppy perch pike salmon trout",
+    "horse": "cob foal mare pony shire stallion",
+    "flower": "daisy pansy peony poppy rose tulip",
+    "cheese": "brie cheddar comte feta gouda stilton",
+    "boat": "barge canoe dinghy ferry raft yacht",
+    "hat": "beret bonnet bowler cap fez turban",
+}
 KIND_OF = {thing: kind for kind, things in KINDS.items() for thing in things.split()}
-PLACE_OF = {"baker": "bakery", "banker": "bank", "brewer": "brewery", "chemist": "laboratory", "clerk": "office",
-            "farmer": "farm", "gardener": "park", "judge": "court", "miller": "mill", "nurse": "hospital", "pilot": "airport",
-            "priest": "church", "sailor": "harbour", "singer": "theatre", "teacher": "school", "waiter": "restaurant"}
+PLACE_OF = {
+    "baker": "bakery",
+    "banker": "bank",
+    "brewer": "brewery",
+    "chemist": "laboratory",
+    "clerk": "office",
+    "farmer": "farm",
+    "gardener": "park",
+    "judge": "court",
+    "miller": "mill",
+    "nurse": "hospital",
+    "pilot": "airport",
+    "priest": "church",
+    "sailor": "harbour",
+    "singer": "theatre",
+    "teacher": "school",
+    "waiter": "restaurant",
+}
 COLOURS = "black blue brown golden green grey red white".split()
-REVIEWED = {"food": "bread cake pie roast salad sauce soup stew", "stage": "ballet comedy drama farce musical opera play revue",
-            "books": "chapter diary essay letter memoir novel poem tale", "music": "ballad choir concert march song sonata tune waltz",
-            "hotels": "bath bed corridor dinner lift pillow room view", "sport": "final game match race regatta relay sprint tournament"}
-GOOD = ("admirable amazing amusing brilliant charming clever delightful elegant enchanting enjoyable excellent exquisite fabulous fine "
-        "flawless glorious good gorgeous graceful great impressive inspired lovely magical magnificent marvellous memorable nice perfect "
-        "pleasant remarkable splendid stunning superb sweet terrific thrilling triumphant wonderful worthy").split()
-BAD = ("abysmal annoying appalling atrocious awful bad boring clumsy careless crude dire disappointing dismal dreadful drab dreary dull "
-       "feeble foul ghastly grim hopeless horrible horrid inferior lousy mediocre miserable nasty pathetic pitiful pointless poor sloppy "
-       "tedious terrible ugly unbearable unpleasant wretched").split()
+REVIEWED = {
+    "food": "bread cake pie roast salad sauce soup stew",
+    "stage": "ballet comedy drama farce musical opera play revue",
+    "books": "chapter diary essay letter memoir novel poem tale",
+    "music": "ballad choir concert march song sonata tune waltz",
+    "hotels": "bath bed corridor dinner lift pillow room view",
+    "sport": "final game match race regatta relay sprint tournament",
+}
+GOOD = (
+    "admirable amazing amusing brilliant charming clever delightful elegant enchanting enjoyable excellent exquisite fabulous fine "
+    "flawless glorious good gorgeous graceful great impressive inspired lovely magical magnificent marvellous memorable nice perfect "
+    "pleasant remarkable splendid stunning superb sweet terrific thrilling triumphant wonderful worthy"
+).split()
+BAD = (
+    "abysmal annoying appalling atrocious awful bad boring clumsy careless crude dire disappointing dismal dreadful drab dreary dull "
+    "feeble foul ghastly grim hopeless horrible horrid inferior lousy mediocre miserable nasty pathetic pitiful pointless poor sloppy "
+    "tedious terrible ugly unbearable unpleasant wretched"
+).split()
 PLEASED, DISPLEASED = "cheered clapped danced laughed rejoiced smiled".split(), "booed complained frowned left yawned wept".split()
-OTHER = (". ? so but also and the a of in is was not port new everyone she he her his it they lives works job home has bought own owns "
-         "where what which colour does liked hated found we very quite").split()
+OTHER = (
+    ". ? so but also and the a of in is was not port new everyone she he her his it they lives works job home has bought own owns "
+    "where what which colour does liked hated found we very quite"
+).split()
 TYPES = ("job", "town", "thing", "colour")
 Sentence = list[str]
 Document = list[Sentence]
@@ -48,8 +87,22 @@ Document = list[Sentence]
 
 def vocabulary() -> list[str]:
     """The five special tokens, then every word of the language once."""
-    groups = (OTHER, SHE, HE, TOWNS, KINDS, KIND_OF, PLACE_OF, PLACE_OF.values(), COLOURS,
-              *(nouns.split() for nouns in REVIEWED.values()), GOOD, BAD, PLEASED, DISPLEASED)
+    groups = (
+        OTHER,
+        SHE,
+        HE,
+        TOWNS,
+        KINDS,
+        KIND_OF,
+        PLACE_OF,
+        PLACE_OF.values(),
+        COLOURS,
+        *(nouns.split() for nouns in REVIEWED.values()),
+        GOOD,
+        BAD,
+        PLEASED,
+        DISPLEASED,
+    )
     return [*SPECIAL, *dict.fromkeys(word for group in groups for word in group)]
 
 
@@ -82,11 +135,19 @@ def person(draw: Random, besides: Person | None = None) -> Person:
     while True:
         women = draw.random() < 0.5
         name = draw.choice(SHE + SHE_OR_TOWN if women else HE + HE_OR_TOWN)
-        facts = {"job": draw.choice(list(PLACE_OF)), "town": town_name(draw), "thing": draw.choice(list(KIND_OF)),
-                 "colour": draw.choice(COLOURS)}
+        facts = {
+            "job": draw.choice(list(PLACE_OF)),
+            "town": town_name(draw),
+            "thing": draw.choice(list(KIND_OF)),
+            "colour": draw.choice(COLOURS),
+        }
         kind = KIND_OF[facts["thing"]]
-        if besides is None or name != besides.name and kind != KIND_OF[besides.facts["thing"]] and all(
-                facts[t] != besides.facts[t] for t in TYPES):
+        if (
+            besides is None
+            or name != besides.name
+            and kind != KIND_OF[besides.facts["thing"]]
+            and all(facts[t] != besides.facts[t] for t in TYPES)
+        ):
             return Person(name, *(("she", "her") if women else ("he", "his")), facts)
 
 
@@ -128,22 +189,27 @@ def wrong(draw: Random, who: Person, kind: str) -> str:
 def question(who: Person, kind: str) -> str:
     if kind == "colour":
         return f"which colour is the {KIND_OF[who.facts['thing']]} of {who.name} ?"
-    return {"job": f"what is the job of {who.name} ?", "town": f"where is the home of {who.name} ?",
-            "thing": f"what does {who.name} own ?"}[kind]
+    return {
+        "job": f"what is the job of {who.name} ?",
+        "town": f"where is the home of {who.name} ?",
+        "thing": f"what does {who.name} own ?",
+    }[kind]
 
 
 def some(draw: Random, count: int) -> list[str]:
     """Types of facts in the order of telling; a colour needs its thing before it."""
     while True:
         kinds = draw.sample(TYPES, count)
-        if "colour" not in kinds or "thing" in kinds[:kinds.index("colour")]:
+        if "colour" not in kinds or "thing" in kinds[: kinds.index("colour")]:
             return kinds
 
 
 def report(draw: Random, who: Person, kinds: list[str]) -> list[str]:
     """These facts about one person, who is "she" or "he" in more than half of the sentences after the first."""
-    return [fact_sentence(draw, who, kind, *((who.she, "") if k and draw.random() < 0.6 else (who.name, f"of {who.name}")))
-            for k, kind in enumerate(kinds)]
+    return [
+        fact_sentence(draw, who, kind, *((who.she, "") if k and draw.random() < 0.6 else (who.name, f"of {who.name}")))
+        for k, kind in enumerate(kinds)
+    ]
 
 
 def _one_person(draw: Random, linked: bool) -> list[str]:

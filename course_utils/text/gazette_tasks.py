@@ -12,8 +12,11 @@ from typing import NamedTuple
 from . import gazette
 from .gazette import Sentence
 
-LABELS = {"opinions": ("bad", "good"), "pairs": ("entails", "contradicts", "neutral"),
-          "names": ("O", "B-PERSON", "B-TOWN", "I-TOWN", "B-ANIMAL", "B-THING", "B-JOB")}
+LABELS = {
+    "opinions": ("bad", "good"),
+    "pairs": ("entails", "contradicts", "neutral"),
+    "names": ("O", "B-PERSON", "B-TOWN", "I-TOWN", "B-ANIMAL", "B-THING", "B-JOB"),
+}
 ANIMALS = ("dog", "bird", "fish", "horse")
 
 
@@ -130,7 +133,12 @@ def _pair(draw: Random, number: int) -> Pair:
 
 
 TASKS: dict[str, Callable[[Random, int], NamedTuple]] = {
-    "opinions": _opinion, "names": _names, "answers": _answer, "answers of two": _answer_of_two, "pairs": _pair}
+    "opinions": _opinion,
+    "names": _names,
+    "answers": _answer,
+    "answers of two": _answer_of_two,
+    "pairs": _pair,
+}
 
 
 def text_of(item: NamedTuple) -> str:

@@ -53,7 +53,7 @@ def questions(path: Path = HERE / "questions.tsv") -> list[Question]:
     found = []
     for place, (passage, question, answer) in _rows(path, 3):
         start = passage.find(answer)
-        if start < 0 or any(c.isalnum() for c in passage[:start][-1:] + passage[start + len(answer):][:1]):
+        if start < 0 or any(c.isalnum() for c in passage[:start][-1:] + passage[start + len(answer) :][:1]):
             raise ValueError(f"{place}: the passage does not contain the answer {answer!r}, or first inside a longer word")
         found.append(Question(passage, question, answer, start))
     return found

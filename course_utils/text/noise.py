@@ -37,7 +37,7 @@ def infill(ids: Sequence[int], share: float, mask_id: int, rng: Random, mean: fl
     gaps, spoiled, place = sorted(rng.sample(range(rest + 1), len(lengths))), [], 0
     for gap, length in zip(gaps, lengths, strict=True):  # gap: how many of the kept tokens stand before the span
         kept = gap - (len(spoiled) - spoiled.count(mask_id))
-        spoiled += [*ids[place: place + kept], mask_id]
+        spoiled += [*ids[place : place + kept], mask_id]
         place += kept + length
     return spoiled + list(ids[place:])
 
@@ -61,8 +61,9 @@ def rotate(ids: Sequence[int], rng: Random) -> list[int]:
     return [*ids[start:], *ids[:start]]
 
 
-def corrupt_spans(ids: Sequence[int], sentinels: Sequence[int], rng: Random, share: float = 0.15,
-                  mean: float = 3.0) -> tuple[list[int], list[int]]:
+def corrupt_spans(
+    ids: Sequence[int], sentinels: Sequence[int], rng: Random, share: float = 0.15, mean: float = 3.0
+) -> tuple[list[int], list[int]]:
     """T5's pair (input, target): spans of mean length ``mean``, together ``round(share · n)`` tokens, become one sentinel each.
 
     The target repeats each sentinel, followed by what it hides, and ends with the next one. Spans do not touch. ValueError where the
@@ -77,8 +78,8 @@ def corrupt_spans(ids: Sequence[int], sentinels: Sequence[int], rng: Random, sha
     lengths, kept = _parts(gone, spans, rng), _parts(n - gone, spans, rng)
     source, target, place = [], [], 0
     for sentinel, before, length in zip(sentinels, kept, lengths, strict=False):
-        source += [*ids[place: place + before], sentinel]
-        target += [sentinel, *ids[place + before: place + before + length]]
+        source += [*ids[place : place + before], sentinel]
+        target += [sentinel, *ids[place + before : place + before + length]]
         place += before + length
     return source, [*target, sentinels[spans]]
 

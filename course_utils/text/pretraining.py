@@ -17,8 +17,16 @@ from .wordpiece import WordPiece
 IGNORED = -100
 
 
-def mask_tokens(ids: Tensor, maskable: Tensor, vocab_size: int, mask_id: int, generator: torch.Generator | None = None,
-                rate: float = 0.15, shares: tuple[float, float, float] = (0.8, 0.1, 0.1), first_id: int = 5) -> tuple[Tensor, Tensor]:
+def mask_tokens(
+    ids: Tensor,
+    maskable: Tensor,
+    vocab_size: int,
+    mask_id: int,
+    generator: torch.Generator | None = None,
+    rate: float = 0.15,
+    shares: tuple[float, float, float] = (0.8, 0.1, 0.1),
+    first_id: int = 5,
+) -> tuple[Tensor, Tensor]:
     """Select tokens and hide most of them: ids ``(batch, n)`` -> inputs and labels ``(batch, n)``.
 
     Each ``maskable`` position is selected with probability ``rate``. ``shares`` of the selected ones become ``mask_id``, a random id
@@ -73,7 +81,7 @@ def next_sentence_pairs(documents: Sequence[Sequence[Sequence[int]]], max_len: i
             else:
                 other = usable[(number + draw.randrange(1, len(usable))) % len(usable)]
                 begin = draw.randrange(len(other))
-                second = [i for sentence in other[begin:begin + end - cut] for i in sentence]
+                second = [i for sentence in other[begin : begin + end - cut] for i in sentence]
                 start = cut
             while len(first) + len(second) > room:
                 longer = max(first, second, key=len)
@@ -92,8 +100,12 @@ class Batch(NamedTuple):
     is_next: Tensor
 
 
-def make_batch(pairs: Sequence[Pair], tokenizer: WordPiece, generator: torch.Generator | None = None,
-               shares: tuple[float, float, float] = (0.8, 0.1, 0.1)) -> Batch:
+def make_batch(
+    pairs: Sequence[Pair],
+    tokenizer: WordPiece,
+    generator: torch.Generator | None = None,
+    shares: tuple[float, float, float] = (0.8, 0.1, 0.1),
+) -> Batch:
     """``[CLS] first [SEP] second [SEP]``, padded to the longest pair, with tokens hidden anew at every call."""
     rows = [[tokenizer.cls_id, *p.first, tokenizer.sep_id, *p.second, tokenizer.sep_id] for p in pairs]
     longest = max(map(len, rows))

@@ -65,6 +65,7 @@ def junk(text: str, kind: str, draw: random.Random) -> str:
             tags = [tag % draw.randrange(99) if "%" in tag else tag for tag in draw.choices(_TAGS, k=len(words))]
             return " ".join(f"{tag} {word}" if draw.random() < 0.5 else word for tag, word in zip(tags, words, strict=True))
         case "typing errors":
-            return "".join(draw.choice("abcdefghijklmnopqrstuvwxyz") if letter.isalpha() and draw.random() < 0.15 else letter
-                           for letter in text)
+            return "".join(
+                draw.choice("abcdefghijklmnopqrstuvwxyz") if letter.isalpha() and draw.random() < 0.15 else letter for letter in text
+            )
     raise ValueError(f"kind={kind!r} is unknown; choose one of {', '.join(KINDS)}")

@@ -97,8 +97,15 @@ def pad(sequences: Sequence[Sequence[int]], value: int = PAD_ID) -> Tensor:
     return out  # (batch, longest)
 
 
-def batches(pairs: Sequence[tuple[Sequence[int], Sequence[int]]], size: int, seed: int = 0, epoch: int = 0, shuffle: bool = True,
-            by_length: bool = False, drop_last: bool = False) -> Iterator[tuple[Tensor, Tensor]]:
+def batches(
+    pairs: Sequence[tuple[Sequence[int], Sequence[int]]],
+    size: int,
+    seed: int = 0,
+    epoch: int = 0,
+    shuffle: bool = True,
+    by_length: bool = False,
+    drop_last: bool = False,
+) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield padded ``(source, target)`` LongTensors ``(batch, longest source)``, ``(batch, longest target)`` of one epoch.
 
     The order depends on nothing but ``seed`` and ``epoch``; give a new ``epoch`` each time round. ``by_length`` puts

@@ -16,8 +16,30 @@ from .merging import Merger
 PAD, UNKNOWN, CLS, SEP, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 # A vocabulary small enough to print: whole words first, then pieces that continue a word.
-TINY = (*SPECIAL, "time", "fly", "flies", "like", "an", "a", "arrow", "fruit", "banana", "un",
-        "kind", "play", "the", "##s", "##ing", "##er", "##ness", "##kind", "##ly", "##a", "##n")
+TINY = (
+    *SPECIAL,
+    "time",
+    "fly",
+    "flies",
+    "like",
+    "an",
+    "a",
+    "arrow",
+    "fruit",
+    "banana",
+    "un",
+    "kind",
+    "play",
+    "the",
+    "##s",
+    "##ing",
+    "##er",
+    "##ness",
+    "##kind",
+    "##ly",
+    "##a",
+    "##n",
+)
 
 
 def split_word(word: str, vocabulary: Collection[str]) -> list[str]:
@@ -73,8 +95,10 @@ def train(words: Mapping[str, int], size: int, score: str = "frequency", min_cou
     splits = {word: [word[0], *("##" + c for c in word[1:])] for word, n in words.items() if word and n > 0}
     vocabulary = [*SPECIAL, *sorted({piece for pieces in splits.values() for piece in pieces})]
     if size < len(vocabulary):
-        raise ValueError(f"size={size} is too small: {len(SPECIAL)} special tokens and {len(vocabulary) - len(SPECIAL)} characters need "
-                         f"{len(vocabulary)}")
+        raise ValueError(
+            f"size={size} is too small: {len(SPECIAL)} special tokens and {len(vocabulary) - len(SPECIAL)} characters need "
+            f"{len(vocabulary)}"
+        )
     merger = Merger(splits, words)
 
     def worth(pair: tuple[str, str]) -> float:

@@ -62,10 +62,7 @@ class Checkpoint:
             raise ValueError(f"{self.path} is not a checkpoint of this loop ({kind}); delete it to start again") from None
         shapes = {name: tuple(t.shape) for name, t in module.state_dict().items()}
         if shapes != {name: tuple(t.shape) for name, t in state["module"].items()}:
-            raise ValueError(
-                f"{self.path} belongs to another model: its parameters have other names or shapes; "
-                "delete it to start again"
-            )
+            raise ValueError(f"{self.path} belongs to another model: its parameters have other names or shapes; delete it to start again")
         if given != len(self.generators):
             raise ValueError(f"{self.path} holds {given} random generators, {len(self.generators)} were given")
         return state

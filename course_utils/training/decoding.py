@@ -54,8 +54,9 @@ def length_penalty(length: int, alpha: float) -> float:
     return ((5 + length) / 6) ** alpha
 
 
-def beam_search(step: Callable[[Tensor, Tensor], Tensor], bos: int, eos: int, beam: int = 4, max_new: int = 50,
-                alpha: float = 0.6) -> list[Hypothesis]:
+def beam_search(
+    step: Callable[[Tensor, Tensor], Tensor], bos: int, eos: int, beam: int = 4, max_new: int = 50, alpha: float = 0.6
+) -> list[Hypothesis]:
     """Keep the ``beam`` best beginnings; returns finished sentences, best first.
 
     ``step(tokens, rows)`` gets the beginnings ``(k, t)`` with ``bos`` in front and, for each, which row of the last call it
@@ -70,8 +71,11 @@ def beam_search(step: Callable[[Tensor, Tensor], Tensor], bos: int, eos: int, be
         steps = step(tokens, rows).cpu()
         totals = sums[:, None] + steps  # (k, vocab)
         ended = totals[:, eos]
-        finished += [Hypothesis(ids[1:] + [eos], total, total / length_penalty(length, alpha))
-                     for ids, total in zip(tokens.tolist(), ended.tolist(), strict=True) if total > -torch.inf]
+        finished += [
+            Hypothesis(ids[1:] + [eos], total, total / length_penalty(length, alpha))
+            for ids, total in zip(tokens.tolist(), ended.tolist(), strict=True)
+            if total > -torch.inf
+        ]
         finished = sorted(finished, key=lambda h: -h.score)[:beam]
         totals[:, eos] = -torch.inf
         sums, flat = totals.flatten().topk(min(beam, totals.numel()))
@@ -86,13 +90,16 @@ def beam_search(step: Callable[[Tensor, Tensor], Tensor], bos: int, eos: int, be
             break
     if finished:
         return finished
-    return [Hypothesis(ids[1:], total, total / length_penalty(len(ids) - 1, alpha))
-            for ids, total in zip(tokens.tolist(), sums.tolist(), strict=True)]
+    return [
+        Hypothesis(ids[1:], total, total / length_penalty(len(ids) - 1, alpha))
+        for ids, total in zip(tokens.tolist(), sums.tolist(), strict=True)
+    ]
 
 
 @torch.no_grad()
-def beam_translate(model: Translator, source: Tensor, bos: int, eos: int, beam: int = 4, max_new: int = 50,
-                   alpha: float = 0.6) -> list[Hypothesis]:
+def beam_translate(
+    model: Translator, source: Tensor, bos: int, eos: int, beam: int = 4, max_new: int = 50, alpha: float = 0.6
+) -> list[Hypothesis]:
     """Beam search over one sentence, ids ``(m,)``, with cached keys and values. Evaluation mode; the mode is put back."""
     _check(model, max_new)
     if source.dim() != 1:

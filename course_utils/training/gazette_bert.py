@@ -30,8 +30,19 @@ from .stored import load_model, save_model
 FILE = Path(__file__).with_name("gazette_bert.safetensors")
 RATE = 0.25  # of the words are gaps
 WORDS = gazette.tokenizer()
-CONFIG = BertConfig(vocab_size=len(WORDS), d_model=96, num_heads=4, d_ff=384, num_layers=3, max_len=64, dropout=0.0, norm_eps=1e-5,
-                    pooler=False, init_std=0.02 * (768 / 96) ** 0.5, norm_place="pre")
+CONFIG = BertConfig(
+    vocab_size=len(WORDS),
+    d_model=96,
+    num_heads=4,
+    d_ff=384,
+    num_layers=3,
+    max_len=64,
+    dropout=0.0,
+    norm_eps=1e-5,
+    pooler=False,
+    init_std=0.02 * (768 / 96) ** 0.5,
+    norm_place="pre",
+)
 SMALL = replace(CONFIG, d_model=64, d_ff=256, num_layers=2, init_std=0.02 * (768 / 64) ** 0.5)  # for a quarter of a minute
 
 
@@ -61,8 +72,12 @@ def rows_of(documents: Sequence[gazette.Document], draw: Random) -> list[tuple[l
     return rows
 
 
-def gaps(rows: Sequence[tuple[list[int], list[int]]], generator: torch.Generator, rate: float = RATE,
-         shares: tuple[float, float, float] = (0.8, 0.1, 0.1)) -> Batch:
+def gaps(
+    rows: Sequence[tuple[list[int], list[int]]],
+    generator: torch.Generator,
+    rate: float = RATE,
+    shares: tuple[float, float, float] = (0.8, 0.1, 0.1),
+) -> Batch:
     """A padded batch with new gaps; full stops and special tokens are never asked. Its last part, ``is_next``, is empty."""
     n = max(len(ids) for ids, _ in rows)
     ids, segments = (torch.tensor([row[part] + [0] * (n - len(row[part])) for row in rows]) for part in (0, 1))
@@ -73,8 +88,9 @@ def gaps(rows: Sequence[tuple[list[int], list[int]]], generator: torch.Generator
 
 def _joined(rows: Sequence[Batch]) -> Batch:
     """One padded batch of batches of one row each."""
-    padded = [nn.utils.rnn.pad_sequence([row[part][0] for row in rows], True, fill)
-              for part, fill in enumerate((WORDS.pad_id, 0, False, IGNORED))]
+    padded = [
+        nn.utils.rnn.pad_sequence([row[part][0] for row in rows], True, fill) for part, fill in enumerate((WORDS.pad_id, 0, False, IGNORED))
+    ]
     return Batch(*padded, rows[0].is_next)
 
 
@@ -85,14 +101,28 @@ def gap_loss(model: BertForPretraining, batch: Batch) -> Tensor:
     return nn.functional.cross_entropy(model.tokens(hidden), batch.labels[chosen])
 
 
-def pretrain(documents: Sequence[gazette.Document], steps: int, seed: int = 0, lr: float = 3e-3, batch: int = 16, rate: float = RATE,
-             shares: tuple[float, float, float] = (0.8, 0.1, 0.1), config: BertConfig = CONFIG) -> tuple[BertForPretraining, History]:
+def pretrain(
+    documents: Sequence[gazette.Document],
+    steps: int,
+    seed: int = 0,
+    lr: float = 3e-3,
+    batch: int = 16,
+    rate: float = RATE,
+    shares: tuple[float, float, float] = (0.8, 0.1, 0.1),
+    config: BertConfig = CONFIG,
+) -> tuple[BertForPretraining, History]:
     """Fill gaps for ``steps`` batches: new gaps whenever a document is shown again. AdamW, 10 % warm-up, then down in a line."""
     return pretrain_on(gap_batches(documents, seed, None, batch, rate, shares), steps, seed, lr, config)
 
 
-def gap_batches(documents: Sequence[gazette.Document], seed: int = 0, copies: int | None = None, batch: int = 16, rate: float = RATE,
-                shares: tuple[float, float, float] = (0.8, 0.1, 0.1)) -> Callable[[], Batch]:
+def gap_batches(
+    documents: Sequence[gazette.Document],
+    seed: int = 0,
+    copies: int | None = None,
+    batch: int = 16,
+    rate: float = RATE,
+    shares: tuple[float, float, float] = (0.8, 0.1, 0.1),
+) -> Callable[[], Batch]:
     """Gives the next batch. ``copies``: how many times gaps are drawn for a document; then the first ones come again (None: no end)."""
     generator, draw = torch.Generator().manual_seed(seed), Random(seed)
     kept: list[list[Batch]] = []
@@ -115,13 +145,22 @@ def gap_batches(documents: Sequence[gazette.Document], seed: int = 0, copies: in
     return next_batch
 
 
-def pretrain_on(next_batch: Callable[[], Batch], steps: int, seed: int = 0, lr: float = 3e-3,
-                config: BertConfig = CONFIG) -> tuple[BertForPretraining, History]:
+def pretrain_on(
+    next_batch: Callable[[], Batch], steps: int, seed: int = 0, lr: float = 3e-3, config: BertConfig = CONFIG
+) -> tuple[BertForPretraining, History]:
     """The same with batches that somebody else makes."""
     model = new_model(seed, config)
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01)
-    history = fit(model, lambda: gap_loss(model, next_batch()), steps, lr, "pre-training", optimizer=optimizer, clip=1.0,
-                  schedule=warmup_linear(steps))
+    history = fit(
+        model,
+        lambda: gap_loss(model, next_batch()),
+        steps,
+        lr,
+        "pre-training",
+        optimizer=optimizer,
+        clip=1.0,
+        schedule=warmup_linear(steps),
+    )
     return model.eval(), history
 
 
@@ -176,12 +215,12 @@ class Neighbours:
     @staticmethod
     def _key(ids: Sequence[int], place: int, size: tuple[int, int]) -> tuple:
         left, right = size
-        return size, tuple(ids[max(0, place - left):place]), tuple(ids[place + 1:place + 1 + right])
+        return size, tuple(ids[max(0, place - left) : place]), tuple(ids[place + 1 : place + 1 + right])
 
     def guess(self, ids: Sequence[int], place: int) -> int:
         """The word for the gap at ``place`` of a row of ids."""
         found = next(self.counts[key] for size in self.sizes if (key := self._key(ids, place, size)) in self.counts)
-        shown = {*ids[:place], *ids[place + 1:]}
+        shown = {*ids[:place], *ids[place + 1 :]}
         return max(found, key=lambda word: found[word] * (self.echo if word in shown else 1))
 
     def accuracy(self, batch: Batch, true_neighbours: bool = False) -> float:

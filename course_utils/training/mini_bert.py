@@ -44,13 +44,22 @@ def read_corpus(vocab_size: int = 1_000, docstrings: bool = False, tokenizer: Wo
     if tokenizer is None:
         words = Counter(word for page in training for paragraph in page for word in basic_words(paragraph))
         tokenizer = WordPiece(train_vocabulary(words, vocab_size))
-    training, held_out = ([[tokenizer.encode(sentence).ids[1:-1] for paragraph in page for sentence in prose.sentences(paragraph)]
-                           for page in part] for part in (training, held_out))
+    training, held_out = (
+        [[tokenizer.encode(sentence).ids[1:-1] for paragraph in page for sentence in prose.sentences(paragraph)] for page in part]
+        for part in (training, held_out)
+    )
     return Corpus(tokenizer, training, held_out)
 
 
-def pretrain(corpus: Corpus, config: BertConfig, steps: int, lr: float = 2e-3, batch: int = 32, seed: int = 0,
-             shares: tuple[float, float, float] = (0.8, 0.1, 0.1)) -> tuple[BertForPretraining, History]:
+def pretrain(
+    corpus: Corpus,
+    config: BertConfig,
+    steps: int,
+    lr: float = 2e-3,
+    batch: int = 32,
+    seed: int = 0,
+    shares: tuple[float, float, float] = (0.8, 0.1, 0.1),
+) -> tuple[BertForPretraining, History]:
     """Train both heads from scratch: fresh pairs every epoch, tokens hidden anew in every batch."""
     torch.manual_seed(seed)
     model, generator = BertForPretraining(config), torch.Generator().manual_seed(seed)
@@ -66,8 +75,7 @@ def pretrain(corpus: Corpus, config: BertConfig, steps: int, lr: float = 2e-3, b
         return sum(model.loss(*make_batch(chosen, corpus.tokenizer, generator, shares)))
 
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01)
-    history = fit(model, loss, steps, lr, "pre-training", optimizer=optimizer, clip=1.0,
-                  schedule=warmup_linear(steps))
+    history = fit(model, loss, steps, lr, "pre-training", optimizer=optimizer, clip=1.0, schedule=warmup_linear(steps))
     return model.eval(), history
 
 
@@ -90,7 +98,7 @@ def score(model: BertForPretraining, corpus: Corpus, epochs: int = 2, seed: int 
     right = guessed = selected = follows = 0
     pairs = [p for e in range(epochs) for p in next_sentence_pairs(corpus.held_out, model.bert.config.max_len, seed + e)]
     for i in range(0, len(pairs), 64):
-        b: Batch = make_batch(pairs[i:i + 64], corpus.tokenizer, generator)
+        b: Batch = make_batch(pairs[i : i + 64], corpus.tokenizer, generator)
         tokens, following = model(b.ids, b.segments, b.mask)
         chosen = b.labels != IGNORED
         right += int((tokens[chosen].argmax(-1) == b.labels[chosen]).sum())
@@ -108,8 +116,10 @@ def fill_in(model: BertForPretraining, tokenizer: WordPiece, text: str, top: int
     if not places:
         raise ValueError("there is no [MASK] in the text; put one where a word should be guessed")
     best = model(ids)[0][0].softmax(-1).topk(min(top, len(tokenizer)), dim=-1)
-    return [[(tokenizer.pieces[i], p) for i, p in zip(best.indices[place].tolist(), best.values[place].tolist(), strict=True)]
-            for place in places]
+    return [
+        [(tokenizer.pieces[i], p) for i, p in zip(best.indices[place].tolist(), best.values[place].tolist(), strict=True)]
+        for place in places
+    ]
 
 
 def save(model: BertForPretraining, tokenizer: WordPiece, path: Path = FILE) -> None:
@@ -130,8 +140,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     corpus = read_corpus(2_000, docstrings=True)
     config = BertConfig(
-        vocab_size=len(corpus.tokenizer), d_model=128, num_heads=4, d_ff=512, num_layers=2, max_len=64,
-        dropout=0.0, init_std=0.06)
+        vocab_size=len(corpus.tokenizer), d_model=128, num_heads=4, d_ff=512, num_layers=2, max_len=64, dropout=0.0, init_std=0.06
+    )
     model, _ = pretrain(corpus, config, options.steps, seed=options.seed)
     save(model, corpus.tokenizer)
     print(score(load_mini_bert()[0], corpus), f"{FILE.name}: {FILE.stat().st_size / 1e6:.2f} MB")

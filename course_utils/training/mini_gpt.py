@@ -69,9 +69,9 @@ def nats(model: GPT, stream: Tensor, stride: int | None = None) -> float:
     model.eval()
     while done < len(stream) - 1:
         start = max(0, min(done + stride, len(stream) - 1) - size) if done else 0
-        ids = stream[start: start + size + 1]
+        ids = stream[start : start + size + 1]
         losses = F.cross_entropy(model(ids[None, :-1])[0], ids[1:], reduction="none")
-        total += losses[done - start:].sum().item()
+        total += losses[done - start :].sum().item()
         done = start + len(losses)
     model.train(training)
     return total
@@ -82,8 +82,9 @@ def bits_per_character(model: GPT, stream: Tensor, pages: Sequence[str]) -> floa
     return nats(model, stream) / (math.log(2) * sum(len(page) + 1 for page in pages))
 
 
-def pretrain(stream: Tensor, config: GPTConfig, steps: int, lr: float = 3e-3, batch: int = 16, seed: int = 0,
-             **options: Any) -> tuple[GPT | Decoder, History]:
+def pretrain(
+    stream: Tensor, config: GPTConfig, steps: int, lr: float = 3e-3, batch: int = 16, seed: int = 0, **options: Any
+) -> tuple[GPT | Decoder, History]:
     """Train from scratch on windows drawn at random, the rate rising for a twentieth of the steps and then falling.
 
     A ``DecoderConfig`` makes a ``Decoder``, any other a ``GPT``. ``options`` go to ``fit``; there ``validate`` takes the model.
@@ -94,8 +95,17 @@ def pretrain(stream: Tensor, config: GPTConfig, steps: int, lr: float = 3e-3, ba
     loss = window_loss(model, stream, batch, torch.Generator().manual_seed(seed))
     if "validate" in options:
         options["validate"] = partial(options["validate"], model)
-    history = fit(model, loss, steps, lr, "pre-training", optimizer=optimizer, clip=1.0,
-                  schedule=warmup_cosine(steps, max(1, steps // 20), floor=0.02), **options)
+    history = fit(
+        model,
+        loss,
+        steps,
+        lr,
+        "pre-training",
+        optimizer=optimizer,
+        clip=1.0,
+        schedule=warmup_cosine(steps, max(1, steps // 20), floor=0.02),
+        **options,
+    )
     return model.eval(), history
 
 

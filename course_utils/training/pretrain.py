@@ -200,7 +200,7 @@ def finish(model: GPT, options: argparse.Namespace) -> None:
         bpe = ByteBPE.from_files(options.out / "tokenizer")
         ids = torch.tensor([bpe.encode(options.sample) or [bpe.end_id]], device=model.token.weight.device)
         torch.manual_seed(options.seed)
-        print(bpe.decode( generate(model, ids, options.sample_tokens, temperature=0.8, top_k=50, end_id=bpe.end_id)[ 0 ].tolist() ))
+        print(bpe.decode(generate(model, ids, options.sample_tokens, temperature=0.8, top_k=50, end_id=bpe.end_id)[0].tolist()))
 
 
 def device_of(options: argparse.Namespace) -> torch.device:

@@ -13,8 +13,14 @@ from torch import Tensor
 from ..models.gpt import GPT
 
 
-def next_distribution(logits: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
-                      seen: Tensor | None = None, repetition: float = 1.0) -> Tensor:
+def next_distribution(
+    logits: Tensor,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    seen: Tensor | None = None,
+    repetition: float = 1.0,
+) -> Tensor:
     """Probabilities ``(batch, vocab_size)`` from logits of that shape, after the filters, in this order.
 
     ``repetition`` > 1 divides positive logits of the ids ``seen`` ``(batch, n)`` by it and multiplies negative ones; then the
@@ -43,9 +49,20 @@ def next_distribution(logits: Tensor, temperature: float = 1.0, top_k: int | Non
     return probabilities
 
 
-def generate(model: GPT, ids: Tensor, steps: int, *, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None,
-             repetition: float = 1.0, end_id: int | None = None, generator: torch.Generator | None = None, cached: bool = True,
-             each: Callable[[Tensor], None] | None = None) -> Tensor:
+def generate(
+    model: GPT,
+    ids: Tensor,
+    steps: int,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    repetition: float = 1.0,
+    end_id: int | None = None,
+    generator: torch.Generator | None = None,
+    cached: bool = True,
+    each: Callable[[Tensor], None] | None = None,
+) -> Tensor:
     """Continue every prompt: ids ``(batch, n)`` -> ``(batch, n + up to steps)``, prompts included.
 
     When ``max_len`` tokens are seen, the oldest quarter of them is dropped. A row that has written ``end_id`` goes on writing it, and
@@ -67,7 +84,7 @@ def generate(model: GPT, ids: Tensor, steps: int, *, temperature: float = 1.0, t
                     caches, start = None, end - max(1, room - room // 4)
                 if caches is None:
                     caches, read = model.new_caches() if cached else None, start
-                logits = model(text[:, read: end], caches, last=True)[:, -1]
+                logits = model(text[:, read:end], caches, last=True)[:, -1]
                 if temperature == 0 and repetition == 1:
                     new = logits.argmax(-1)
                 else:

@@ -60,5 +60,7 @@ def average(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
         raise ValueError("there are no weights to average")
     if any(state.keys() != states[0].keys() for state in states):
         raise ValueError("these weights belong to different models: their names differ")
-    return {name: torch.stack([state[name] for state in states]).mean(0) if last.is_floating_point() else last
-            for name, last in states[-1].items()}
+    return {
+        name: torch.stack([state[name] for state in states]).mean(0) if last.is_floating_point() else last
+        for name, last in states[-1].items()
+    }

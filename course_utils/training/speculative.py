@@ -35,8 +35,9 @@ Draft = Callable[[list[int]], Tensor]
 
 
 @torch.inference_mode()
-def speculate(model: GPT, ids: list[int], steps: int, draft: Draft, ahead: int = 4, temperature: float = 1.0,
-              generator: torch.Generator | None = None) -> tuple[list[int], int]:
+def speculate(
+    model: GPT, ids: list[int], steps: int, draft: Draft, ahead: int = 4, temperature: float = 1.0, generator: torch.Generator | None = None
+) -> tuple[list[int], int]:
     """Write ``steps`` tokens behind ``ids``: all tokens, and how often the model was called (the reading of the prompt included).
 
     ``draft(tokens)`` gives the small model's probabilities ``(vocab_size,)`` of the next token; ``ahead`` tokens are drafted a call.
@@ -50,11 +51,11 @@ def speculate(model: GPT, ids: list[int], steps: int, draft: Draft, ahead: int =
         for _ in range(k):
             q.append(draft(text + guesses))
             guesses.append(int(torch.multinomial(q[-1], 1, generator=generator)))
-        logits = model(torch.tensor([(text + guesses)[len(caches[0]):]]), caches)[0, -k - 1:]  # (k + 1, vocab_size)
+        logits = model(torch.tensor([(text + guesses)[len(caches[0]) :]]), caches)[0, -k - 1 :]  # (k + 1, vocab_size)
         p, calls, kept = next_distribution(logits, temperature), calls + 1, 0
         for i, guess in enumerate(guesses):
             u, w = torch.rand(2, 1, generator=generator)
-            new, accepted = accept_or_repair(p[i:i + 1], q[i][None], torch.tensor([guess]), u, w)
+            new, accepted = accept_or_repair(p[i : i + 1], q[i][None], torch.tensor([guess]), u, w)
             text.append(int(new))
             if not accepted:
                 break
@@ -62,5 +63,5 @@ def speculate(model: GPT, ids: list[int], steps: int, draft: Draft, ahead: int =
         else:  # all accepted: the last row is a token for nothing
             text.append(int(torch.multinomial(p[-1], 1, generator=generator)))
         for cache in caches:  # forget the guesses that were not accepted, and the token that the model has not read
-            cache.keys, cache.values = (x[:, :, :len(text) - 1] for x in cache.both())
+            cache.keys, cache.values = (x[:, :, : len(text) - 1] for x in cache.both())
     return text, calls

@@ -37,7 +37,7 @@ class Tokens:
     def open(self, folder: Path) -> tuple[np.ndarray, np.ndarray]:
         """Training and validation ids, mapped."""
         ids = np.memmap(folder / "tokens.bin", dtype=width(self.vocab_size), mode="r", shape=(self.training + self.validation,))
-        return ids[: self.training], ids[self.training:]
+        return ids[: self.training], ids[self.training :]
 
 
 def width(vocab_size: int) -> type:
@@ -66,7 +66,7 @@ def pieces(path: Path, characters: int = PIECE) -> Iterator[str]:
             cut = _CUT.search(rest)
             if cut:
                 yield rest[: cut.start()]
-                rest = rest[cut.start():]
+                rest = rest[cut.start() :]
             elif len(rest) > 4 * characters:  # one endless word: a token or two may differ, but memory is bounded
                 yield rest
                 rest = ""

@@ -85,7 +85,7 @@ class Trainer:
 
     def low_precision(self) -> contextlib.AbstractContextManager:
         """bfloat16 on a GPU."""
-        return (torch.autocast("cuda", torch.bfloat16) if self.device.type == "cuda" else contextlib.nullcontext())
+        return torch.autocast("cuda", torch.bfloat16) if self.device.type == "cuda" else contextlib.nullcontext()
 
     def own_windows(self, step: int) -> Tensor:
         """This process's part of the windows of a step, ``(batch / processes, context + 1)``."""

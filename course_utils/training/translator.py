@@ -54,8 +54,17 @@ def train(width: int = 64, steps: int = 600, seed: int = 0, lr: float = 4e-3) ->
     source, target = (Vocabulary([sorted({token for pair in pairs for token in pair[side]})]) for side in (0, 1))
     torch.manual_seed(seed)
     config = TranslatorConfig(
-        d_model=width, num_heads=4, d_ff=4 * width, num_layers=2, dropout=0.0, norm_place="pre",
-        source_vocab=len(source), target_vocab=len(target), max_len=MAX_LEN, tie="output")
+        d_model=width,
+        num_heads=4,
+        d_ff=4 * width,
+        num_layers=2,
+        dropout=0.0,
+        norm_place="pre",
+        source_vocab=len(source),
+        target_vocab=len(target),
+        max_len=MAX_LEN,
+        tie="output",
+    )
     model, generator = Translator(config), torch.Generator().manual_seed(seed)
     sources, targets = encode_pairs(pairs, source, target)
 
@@ -69,8 +78,9 @@ def train(width: int = 64, steps: int = 600, seed: int = 0, lr: float = 4e-3) ->
 
 def save(model: Translator, source: Vocabulary, target: Vocabulary, path: Path = FILE) -> None:
     """Weights, configuration and vocabularies in one safetensors file."""
-    save_model(path, model, model.config, "python -m course_utils.training.translator", SHARED,
-               source=source.tokens[4:], target=target.tokens[4:])
+    save_model(
+        path, model, model.config, "python -m course_utils.training.translator", SHARED, source=source.tokens[4:], target=target.tokens[4:]
+    )
 
 
 def load_translator(path: str | Path = FILE) -> tuple[Translator, Vocabulary, Vocabulary]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course_checks import catalogue
 from course_tools.authoring.book.__main__ import MARK, main, refuse_foreign_folder
 from course_tools.authoring.book.indexes import read_claims, read_index
 from course_tools.authoring.book.pages import exercises, headings, read_pages, references, stage_answers, stage_chapter
@@ -17,7 +18,6 @@ from course_tools.authoring.book.pdf import contents_page, find_browser, is_empt
 from course_tools.authoring.book.verify import problems
 from course_tools.authoring.errors import AuthoringError
 from course_tools.authoring.ledger import marked, read_ledger
-from course_utils.checks import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 FULL = os.environ.get("COURSE_FULL") == "1"
@@ -93,8 +93,9 @@ def test_links_between_chapters_lead_to_pages_and_the_notebook_is_there_to_downl
     nbformat.write(notebook, tmp_path / "chapters" / path.name)
     stage_chapter(page, tmp_path, tmp_path / "out", references(pages))
     staged = nbformat.read(tmp_path / "out" / "chapters" / path.name, as_version=4)
-    assert staged.cells[-1].source == ('<a href="04_multi_head_attention.html">← 04 · Heads</a> | '
-                                       '<a href="00_start_here.html#map">map of the course</a>')
+    assert staged.cells[-1].source == (
+        '<a href="04_multi_head_attention.html">← 04 · Heads</a> | <a href="00_start_here.html#map">map of the course</a>'
+    )
     assert f'href="../notebooks/{path.name}" download' in staged.cells[1].source
     assert (tmp_path / "out" / "extra" / "notebooks" / path.name).read_bytes() == (tmp_path / "chapters" / path.name).read_bytes()
 
@@ -122,9 +123,14 @@ def title_of_03(pages) -> str:
     return next(page for page in pages if page.number == "03").sections[0].text
 
 
-@pytest.mark.parametrize("line, said", [
-    ("a\tb\t03", "3 cells"), ("a\tb\t99\tx", "no chapter 99"), ("a\tb\t03\tNo such heading", "no heading 'No such heading'"),
-])
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ("a\tb\t03", "3 cells"),
+        ("a\tb\t99\tx", "no chapter 99"),
+        ("a\tb\t03\tNo such heading", "no heading 'No such heading'"),
+    ],
+)
 def test_an_index_names_its_faulty_line(pages, tmp_path, line, said):
     table = tmp_path / "symbols.tsv"
     table.write_text(f"$Q$\tqueries\t03\t{title_of_03(pages)}\n{line}\n", encoding="utf-8")
@@ -144,7 +150,9 @@ def test_the_checks_of_a_site_find_every_kind_of_fault(tmp_path):
         '<h1 id="top">x</h1><a href="b.html#there">fine</a><a href="b.html#no">1</a><a href="c.html">2</a><a href="#no">3</a>'
         '<a href="https://example.org">people may go there</a><img src="p.png" alt=" "><img src="data:image/png;base64,AA" alt="fine">'
         '<script src="https://cdn.example.org/x.js"></script><link rel="stylesheet" href="//fonts.example.org/x.css">'
-        '<link rel="canonical" href="https://example.org/a">', encoding="utf-8")
+        '<link rel="canonical" href="https://example.org/a">',
+        encoding="utf-8",
+    )
     (tmp_path / "b.html").write_text('<p id="there">x</p>', encoding="utf-8")
     found = "\n".join(problems(tmp_path))
     for fault in ("b.html#no", "c.html", ": #no", "without alt text: p.png", "not there: p.png", "cdn.example.org", "fonts.example.org"):
@@ -248,7 +256,8 @@ def test_code_of_a_hundred_columns_needs_no_sideways_scrolling(site, pages, brow
         page.goto((site / "chapters" / f"{found.stem}.html").as_uri())
         blocks = page.locator(".bd-article pre").evaluate_all(
             "found => found.map(pre => [Math.max(...pre.textContent.split('\\n').map(line => [...line].length)),"
-            " pre.scrollWidth - pre.clientWidth, pre.textContent.slice(0, 60)])")
+            " pre.scrollWidth - pre.clientWidth, pre.textContent.slice(0, 60)])"
+        )
         seen += len(blocks)
         wide += [(found.stem, words) for columns, over, words in blocks if columns <= 100 and over > 1]
     page.close()
@@ -292,8 +301,12 @@ def test_the_book_in_a_browser(site, browser):
 def test_pages_are_printed_and_bound(site, pages, tmp_path):
     from pypdf import PdfReader
 
-    names = [("The course", "index"), (pages[0].title, f"chapters/{pages[0].stem}"), ("Answers", f"answers/{pages[0].stem}"),
-             ("Exercises", "exercises")]
+    names = [
+        ("The course", "index"),
+        (pages[0].title, f"chapters/{pages[0].stem}"),
+        ("Answers", f"answers/{pages[0].stem}"),
+        ("Exercises", "exercises"),
+    ]
     sheets = print_site(site, names, tmp_path / "course.pdf", find_browser())
     reader = PdfReader(tmp_path / "course.pdf")
     texts = [sheet.extract_text() for sheet in reader.pages]
@@ -326,8 +339,11 @@ def test_sections_keep_their_words_where_the_browser_repeats_a_line(tmp_path):
     for at, title in enumerate(["Contents", "9 Who may have9 Who may havethe model", "SummarySummary"]):
         writer.add_outline_item(title=title, page_number=at, parent=above)
     writer.write(tmp_path / "part.pdf")
-    (tmp_path / "page.html").write_text('<h2> Contents </h2><h1>The chapter<a class="headerlink"></a></h1>' + "".join(
-        f'<h2>{words}<a class="headerlink">#</a></h2>' for words in ("9 Who may <em>have</em> the model", "Summary")), encoding="utf-8")
+    (tmp_path / "page.html").write_text(
+        '<h2> Contents </h2><h1>The chapter<a class="headerlink"></a></h1>'
+        + "".join(f'<h2>{words}<a class="headerlink">#</a></h2>' for words in ("9 Who may <em>have</em> the model", "Summary")),
+        encoding="utf-8",
+    )
     assert sections_of(PdfReader(tmp_path / "part.pdf"), tmp_path / "page.html") == [("9 Who may have the model", 1), ("Summary", 2)]
 
 
@@ -344,9 +360,12 @@ def test_code_on_paper_hangs_and_does_not_wrap_at_a_hundred_columns(tmp_path, br
     for name in ("book.js", "book.css"):
         shutil.copy(ROOT / "docs" / "book" / "static" / name, tmp_path)
     code = "def f():\n    <span>x = '''" + "a" * 89 + "\n\n" + "word " * 60 + "'''</span>\n"
-    (tmp_path / "page.html").write_text('<!doctype html><link rel="stylesheet" href="book.css"><script src="book.js" defer></script>'
-                                        '<body style="margin:0"><div class="bd-article"><div class="highlight"><pre style="margin:0">'
-                                        f"{code}</pre></div></div>", encoding="utf-8")
+    (tmp_path / "page.html").write_text(
+        '<!doctype html><link rel="stylesheet" href="book.css"><script src="book.js" defer></script>'
+        '<body style="margin:0"><div class="bd-article"><div class="highlight"><pre style="margin:0">'
+        f"{code}</pre></div></div>",
+        encoding="utf-8",
+    )
     page = browser.new_page(viewport={"width": 608, "height": 800})  # pixels: as wide as code on a printed sheet
     page.emulate_media(media="print")
     page.goto((tmp_path / "page.html").as_uri() + "?print")

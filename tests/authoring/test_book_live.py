@@ -20,8 +20,9 @@ from course_tools.authoring.outputs import LIVE, output_problem, readable
 from course_tools.authoring.source import CHAPTER, SOLUTION, read_chapter
 
 ROOT = Path(__file__).resolve().parents[2]
-in_a_browser = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1" or find_browser() is None,
-                                  reason="needs a Chromium, and runs under: python course.py test --full")
+in_a_browser = pytest.mark.skipif(
+    os.environ.get("COURSE_FULL") != "1" or find_browser() is None, reason="needs a Chromium, and runs under: python course.py test --full"
+)
 TEXT = """# 03 · Four cells that move
 
 ```python
@@ -105,8 +106,10 @@ def test_the_solved_notebook_alone_carries_every_frame(course):
 
 def test_frames_change_nothing_else(course):
     """The same text and the same random numbers as in the blank notebook, which has drawn no frame."""
-    solved, blank = (["\n".join(readable(output) for output in cell.outputs if LIVE not in output.get("data", {}))
-                      for cell in cells(course, folder)] for folder in ("solutions", "chapters"))
+    solved, blank = (
+        ["\n".join(readable(output) for output in cell.outputs if LIVE not in output.get("data", {})) for cell in cells(course, folder)]
+        for folder in ("solutions", "chapters")
+    )
     assert "next: 0." in blank[0] and blank[0].splitlines()[-1] == solved[0].splitlines()[-1]
     every = [output for cell in cells(course, "solutions") for output in cell.outputs]
     assert not any(output_problem(output, [str(course)]) for output in every)
@@ -148,8 +151,11 @@ def test_the_page_holds_a_still_picture_and_what_moves_it(site):
 
 
 def test_a_frame_that_is_missing_is_found(site, tmp_path):
-    (tmp_path / "page.html").write_text('<script type="application/json">{"frames": {"0": [{"src": "gone.png", "width": 3, "alt": ""}]}}'
-                                        '</script><div data-live="viewer" data-state="x"></div>', encoding="utf-8")
+    (tmp_path / "page.html").write_text(
+        '<script type="application/json">{"frames": {"0": [{"src": "gone.png", "width": 3, "alt": ""}]}}'
+        '</script><div data-live="viewer" data-state="x"></div>',
+        encoding="utf-8",
+    )
     found = "\n".join(problems(tmp_path))
     assert "not there: gone.png" in found and "without alt text: gone.png" in found and "live/x.js" in found and "live/viewer.css" in found
 
@@ -233,17 +239,20 @@ def test_without_javascript_and_on_paper_the_still_picture_stands(site, browser)
 PAGES = [Page(number, f"{number}_x", number, (Section(number, f"s-{number}-0", 1),), {}) for number in ("03", "05", "11a", "11b")]
 
 
-@pytest.mark.parametrize(("text", "linked"), [
-    ("See chapter 05, and Chapters 03 and 11b.", "See [chapter 05](#s-05-0), and Chapters 03 and [11b](#s-11b-0)."),
-    ("as in exercise 05.2 (05)", "as in [exercise 05.2](#e) ([05](#s-05-0))"),
-    ("chapter 11, exercise 99.1", "[chapter 11](#s-11a-0), exercise 99.1"),
-    ("chapter 3, 05 years, chapter 05x, (12)", "chapter 3, 05 years, chapter 05x, (12)"),
-    *[(kept, kept) for kept in ("# Of chapter 05\n", "`chapter 05` $chapter 05$", "```\nchapter 05\n```\n", "<!-- chapter 05 -->")],
-    ("[chapter 05](a) <a href='b'>chapter 05</a>", "[chapter 05](a) <a href='b'>chapter 05</a>"),
-    ("<details><summary>chapter 05</summary>\n\nchapter 05", "<details><summary>chapter 05</summary>\n\n[chapter 05](#s-05-0)"),
-    ("*A Paper on It* and **A Paper on It**", "[*A Paper on It*](https://a.b/c) and **A Paper on It**"),
-    ("- A. Author, *A Paper on It*, [here](https://a.b/c)", "- A. Author, *A Paper on It*, [here](https://a.b/c)"),
-])
+@pytest.mark.parametrize(
+    ("text", "linked"),
+    [
+        ("See chapter 05, and Chapters 03 and 11b.", "See [chapter 05](#s-05-0), and Chapters 03 and [11b](#s-11b-0)."),
+        ("as in exercise 05.2 (05)", "as in [exercise 05.2](#e) ([05](#s-05-0))"),
+        ("chapter 11, exercise 99.1", "[chapter 11](#s-11a-0), exercise 99.1"),
+        ("chapter 3, 05 years, chapter 05x, (12)", "chapter 3, 05 years, chapter 05x, (12)"),
+        *[(kept, kept) for kept in ("# Of chapter 05\n", "`chapter 05` $chapter 05$", "```\nchapter 05\n```\n", "<!-- chapter 05 -->")],
+        ("[chapter 05](a) <a href='b'>chapter 05</a>", "[chapter 05](a) <a href='b'>chapter 05</a>"),
+        ("<details><summary>chapter 05</summary>\n\nchapter 05", "<details><summary>chapter 05</summary>\n\n[chapter 05](#s-05-0)"),
+        ("*A Paper on It* and **A Paper on It**", "[*A Paper on It*](https://a.b/c) and **A Paper on It**"),
+        ("- A. Author, *A Paper on It*, [here](https://a.b/c)", "- A. Author, *A Paper on It*, [here](https://a.b/c)"),
+    ],
+)
 def test_mentions_become_links(text, linked):
     papers = papers_of(["**Papers**\n\n- A. Author, *A Paper on It*, 2017, [here](https://a.b/c)\n"])
     assert CrossReferences(PAGES, {"05.2": "e"}).link(text, "03", papers) == linked

@@ -111,7 +111,7 @@ def test_a_change_flags_the_chapters_that_use_it(tmp_path: Path, file: str, flag
         path = tmp_path / "course_utils" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    three = TEXT.replace("import os\ntry:", "import os\nfrom course_utils.checks import check\ntry:")
+    three = TEXT.replace("import os\ntry:", "import os\nfrom course_checks import check\ntry:")
     four = three.replace('"03.', '"04.').replace("import ipywidgets", "from course_utils.text.words import HERE")
     paths = {"03": write(tmp_path, three), "04": write(tmp_path, four, "04_tiny.md")}
     before = {number: package_key(read_chapter(path), tmp_path) for number, path in paths.items()}

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from course_utils.checks.lookup import chapters, following, in_chapter, notebooks
-from course_utils.checks.record import Progress
 from course_work import Work
+
+from course_checks.lookup import chapters, following, in_chapter, notebooks
+from course_checks.record import Progress
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKDOWN = re.compile(r"(?<!!)\[(?:[^\[\]]|\[[^\]]*\])*\]\(<?([^)\s>]+)>?\)")

@@ -130,8 +130,11 @@ def test_load(number: str, kind: str) -> None:
     assert load.words <= MAX_WORDS
     assert load.code_cells <= MAX_CODE_CELLS
     assert 3 <= load.median_lines <= 10
-    long = {cell.id: lines for cell in nb.cells if cell.cell_type == "code" and not hidden(cell)
-            and (lines := code_lines(cell.source)) > MAX_CODE_LINES}
+    long = {
+        cell.id: lines
+        for cell in nb.cells
+        if cell.cell_type == "code" and not hidden(cell) and (lines := code_lines(cell.source)) > MAX_CODE_LINES
+    }
     assert not long, f"code cells of more than {MAX_CODE_LINES} lines"
     wide = {cell.id: line for cell in nb.cells if cell.cell_type == "code" for line in cell.source.splitlines() if len(line) > MAX_COLUMNS}
     assert not wide, f"code of more than {MAX_COLUMNS} columns"

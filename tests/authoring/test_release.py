@@ -48,8 +48,13 @@ def test_release_writes_its_files(tmp_path, monkeypatch):
     monkeypatch.setattr(release, "notes", lambda number: "notes\n")
     assert release.main([]) == 0
     names = {file.name for file in (root / "dist").iterdir()}
-    assert names == {"attention-course-2.0.0.zip", "attention-book-2.0.0.zip", "attention-book-2.0.0.pdf", "release-notes-2.0.0.md",
-                     "SHA256SUMS"}
+    assert names == {
+        "attention-course-2.0.0.zip",
+        "attention-book-2.0.0.zip",
+        "attention-book-2.0.0.pdf",
+        "release-notes-2.0.0.md",
+        "SHA256SUMS",
+    }
     with zipfile.ZipFile(root / "dist" / "attention-course-2.0.0.zip") as course:
         inside = set(course.namelist())
     assert f"attention-course/chapters/{first.name}" in inside and not any("solutions" in name for name in inside)

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from course_checks.engine import catalogue
 from course_tools.authoring.ledger import find_sources
-from course_utils.checks.engine import catalogue
 from course_utils.paths import ROOT
 
 PAGE = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")

@@ -8,9 +8,9 @@ import re
 
 import pytest
 
+from course_checks.engine import catalogue
 from course_tools.authoring.ledger import find_sources
 from course_tools.authoring.source import CHAPTER, SOLUTION, Chapter, read_chapter
-from course_utils.checks.engine import catalogue
 from course_utils.paths import ROOT
 
 ONLY = [number for number in os.environ.get("COURSE_CHAPTERS", "").split(",") if number]

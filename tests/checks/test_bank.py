@@ -8,8 +8,8 @@ import os
 import pytest
 from bank import Answer, bank
 
-from course_utils.checks.engine import examine
-from course_utils.checks.lookup import chapters, find
+from course_checks.engine import examine
+from course_checks.lookup import chapters, find
 
 CHOSEN = [c for c in os.environ.get("COURSE_CHAPTERS", "").split(",") if c]
 STEP = 1 if CHOSEN or os.environ.get("COURSE_FULL") else 4

@@ -19,10 +19,10 @@ from right_answers.ch01 import weights_by_softmax as gaussian_weights
 from right_answers.ch03 import ANSWERS
 from torch.nn import functional as F
 
-from course_utils.checks import check, comparison, engine, limits, lookup, panel, record
-from course_utils.checks import progress as show_progress
-from course_utils.checks.engine import CheckFailed, catalogue, examine
-from course_utils.checks.lookup import find, following
+from course_checks import check, comparison, engine, limits, lookup, panel, record
+from course_checks import progress as show_progress
+from course_checks.engine import CheckFailed, catalogue, examine
+from course_checks.lookup import find, following
 
 BY_ID = {exercise.id: exercise for exercise in catalogue()}
 WEIGHTS, PREDICT, SCORES, ATTEND, MODULE = (BY_ID[i] for i in ("01.1", "01.2", "03.1", "03.2", "03.6"))
@@ -114,8 +114,10 @@ def test_of_an_endless_loop_a_line_of_the_answer_is_told(monkeypatch):
     """The function of another cell that it was calling just then is innocent."""
     monkeypatch.setattr(engine, "LIMIT", 0.4)
     space = {}
-    for name, cell in (("<ipykernel other>", "def helper():\n    for i in range(1000):\n        pass\n"),
-                       ("<ipykernel answer>", "def answer(query, keys, bandwidth):\n    while True:\n        helper()\n")):
+    for name, cell in (
+        ("<ipykernel other>", "def helper():\n    for i in range(1000):\n        pass\n"),
+        ("<ipykernel answer>", "def answer(query, keys, bandwidth):\n    while True:\n        helper()\n"),
+    ):
         linecache.cache[name] = (len(cell), None, cell.splitlines(True), name)
         exec(compile(cell, name, "exec"), space)
     assert "`helper()`" in examine(WEIGHTS, space["answer"]).message
@@ -172,9 +174,12 @@ def test_forbidden_shortcut_by_any_name():
         return F.scaled_dot_product_attention(query, key, value), key
 
     space = {"torch": torch}
-    exec("from torch.nn.functional import scaled_dot_product_attention as quick\n"
-         "def f(query, key, value, mask=None):\n"
-         "    try:\n        return quick(query, key, value), key\n    except Exception:\n        return None\n", space)
+    exec(
+        "from torch.nn.functional import scaled_dot_product_attention as quick\n"
+        "def f(query, key, value, mask=None):\n"
+        "    try:\n        return quick(query, key, value), key\n    except Exception:\n        return None\n",
+        space,
+    )
     original = F.scaled_dot_product_attention
     for answer in (plain, space["f"]):
         result = examine(ATTEND, answer)
@@ -226,7 +231,7 @@ def test_error_without_the_word():
 
 
 def test_evaluation_mode():
-    from course_utils.checks.observe import observe
+    from course_checks.observe import observe
 
     class Drop(torch.nn.Dropout):
         def __init__(self):
@@ -294,14 +299,16 @@ def test_generic_clues():
         return 3 * SCORES.reference(query, key)
 
     assert "3 times" in str(examine(SCORES, tripled))
-    assert "Averaged over axis 2" in str(examine(WEIGHTS, lambda query, keys, bandwidth:
-                                                     gaussian_weights(query, keys, bandwidth)[..., None] * torch.ones(2)))
-    assert "only the shape is not" in str(examine(PREDICT, lambda query, keys, values, bandwidth:
-                                                  PREDICT.reference(query, keys, values, bandwidth)[:, None]))
+    assert "Averaged over axis 2" in str(
+        examine(WEIGHTS, lambda query, keys, bandwidth: gaussian_weights(query, keys, bandwidth)[..., None] * torch.ones(2))
+    )
+    assert "only the shape is not" in str(
+        examine(PREDICT, lambda query, keys, values, bandwidth: PREDICT.reference(query, keys, values, bandwidth)[:, None])
+    )
 
 
 def test_panel_in_three_formats():
-    wrong = examine(SCORES, SCORES.twins[0].answer, seed=3)
+    wrong = examine(SCORES, SCORES.misconceptions[0].answer, seed=3)
     text, html, markdown = str(wrong), wrong._repr_html_(), wrong._repr_markdown_()
     for shown in (text, html, markdown):
         assert "Not scaled" in shown
@@ -327,13 +334,13 @@ def test_strict_mode_raises(monkeypatch):
     monkeypatch.setenv("COURSE_STRICT", "1")
     monkeypatch.setenv("COURSE_PROGRESS", "off")
     with pytest.raises(CheckFailed, match="03.1"):
-        check("03.1", SCORES.twins[0].answer)
+        check("03.1", SCORES.misconceptions[0].answer)
     assert check("03.1", lambda query, key: SCORES.reference(query, key)).passed
 
 
 def test_running_the_check_cell_twice_does_not_pass_with_our_version():
     """`f = check("03.1", f).use` rebinds the learner's name to the reference; it must not earn points the second time."""
-    first = check("03.1", SCORES.twins[0].answer)
+    first = check("03.1", SCORES.misconceptions[0].answer)
     second = check("03.1", first.use)
     assert not second.passed
     assert (second.points, second.stage, second.message) == (first.points, first.stage, first.message)
@@ -346,7 +353,7 @@ NOTEBOOK = """
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
 ask, head = 'check("01.1", gaussian_weights)', "(query, keys, bandwidth):\\n    return "
-cells = ["from course_utils.checks import check", "def gausian_weights" + head + "1", "def gaussian_weights" + head + "query -",
+cells = ["from course_checks import check", "def gausian_weights" + head + "1", "def gaussian_weights" + head + "query -",
          "def gaussian_weights" + head + "query - keys", "def gaussian_weights" + head + "(query"]
 for cell in [part for cell in cells for part in (cell, ask)]:
     print("CELL")
@@ -356,8 +363,13 @@ for cell in [part for cell in cells for part in (cell, ask)]:
 
 def test_names_that_do_not_exist_are_explained():
     """Not run, misspelt, a cell that Python could not read: each is told as what it is."""
-    done = subprocess.run([sys.executable, "-c", NOTEBOOK], cwd=ROOT, capture_output=True, text=True,
-                          env={**os.environ, "COURSE_PROGRESS": "off", "PYTHONPATH": str(ROOT)})
+    done = subprocess.run(
+        [sys.executable, "-c", NOTEBOOK],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COURSE_PROGRESS": "off", "PYTHONPATH": str(ROOT)},
+    )
     cells = done.stdout.split("CELL\n")[1:]
     assert "has not been run" in cells[1], done.stdout + done.stderr
     assert "you have defined `gausian_weights`" in cells[3]
@@ -419,10 +431,14 @@ def test_progress_under_a_former_id_counts(monkeypatch, tmp_path):
     monkeypatch.delenv("COURSE_PROGRESS", raising=False)
     monkeypatch.setattr(record, "ROOT", tmp_path)
     (tmp_path / ".course").mkdir()
-    record.progress_file().write_text('{"07.1": {"points": 3, "passed": true}, "07.6": {"points": 2, "passed": false}, "99.1": '
-                                      '{"points": 1, "passed": true}}')
-    assert record.load() == {"07a.1": {"points": 3, "passed": True}, "07a.4": {"points": 2, "passed": False},
-                             "99.1": {"points": 1, "passed": True}}
+    record.progress_file().write_text(
+        '{"07.1": {"points": 3, "passed": true}, "07.6": {"points": 2, "passed": false}, "99.1": {"points": 1, "passed": true}}'
+    )
+    assert record.load() == {
+        "07a.1": {"points": 3, "passed": True},
+        "07a.4": {"points": 2, "passed": False},
+        "99.1": {"points": 1, "passed": True},
+    }
     assert show_progress().next()[0] == "07a.4"
     record.record("07a.1", 1, False)  # tried again, and worse
     record.record("07a.4", 7, True)
@@ -454,10 +470,11 @@ def test_import_is_light():
     import subprocess
     import sys
 
-    code = ("import sys, time; t = time.perf_counter(); import course_utils; s = time.perf_counter() - t;"
-            "print(s); assert 'torch' not in sys.modules and 'seaborn' not in sys.modules")
-    seconds = min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
-                  for _ in range(3))
+    code = (
+        "import sys, time; t = time.perf_counter(); import course_utils; s = time.perf_counter() - t;"
+        "print(s); assert 'torch' not in sys.modules and 'seaborn' not in sys.modules"
+    )
+    seconds = min(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout) for _ in range(3))
     assert seconds < 0.3
 
 
@@ -467,7 +484,7 @@ def test_numpy_scalar_answers():
 
 
 def test_lists_of_another_length_inside_a_tuple():
-    exercise = replace(WEIGHTS, oracle=lambda query, keys, bandwidth: ([1.0, 2.0], [3.0]), twins=(), outputs=("first", "second"))
+    exercise = replace(WEIGHTS, oracle=lambda query, keys, bandwidth: ([1.0, 2.0], [3.0]), misconceptions=(), outputs=("first", "second"))
     assert examine(exercise, lambda query, keys, bandwidth: ([1.0, 2.0], [3.0])).earned["values"] == 2
     result = examine(exercise, lambda query, keys, bandwidth: ([1.0], [3.0]))
     assert result.stage == "shape"
@@ -476,12 +493,17 @@ def test_lists_of_another_length_inside_a_tuple():
 
 # ---------------------------------------------------------------- after a right answer
 
-EINSUM = Listed("03.1", "with einsum", """
+EINSUM = Listed(
+    "03.1",
+    "with einsum",
+    """
 def attention_scores(query, key):
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(f"{query.shape[-1]} {key.shape[-1]}")
     return torch.einsum("...nd,...md->...nm", query, key) / key.shape[-1] ** 0.5
-""", right=True)
+""",
+    right=True,
+)
 
 
 def test_a_right_answer_is_shown_beside_the_courses(monkeypatch, tmp_path):
@@ -490,13 +512,13 @@ def test_a_right_answer_is_shown_beside_the_courses(monkeypatch, tmp_path):
     assert "return torch.einsum" in shown.own and "return query @ key" in shown.ours
     assert "einsum names the axes" in shown.sentence and "ms" in shown.sentence
     assert "return torch.einsum" in repr(shown) and "&quot;...nd" in shown._repr_html_()
-    assert "First get it right" in examine(SCORES, SCORES.twins[0].answer).compare().sentence
+    assert "First get it right" in examine(SCORES, SCORES.misconceptions[0].answer).compare().sentence
     monkeypatch.setattr(comparison, "ROOT", tmp_path)
     assert "without its solutions" in result.compare().sentence
 
 
 def test_a_chapter_is_begun_again_from_the_notebook(tmp_path, monkeypatch, capsys):
-    import course_utils.checks.record as record
+    import course_checks.record as record
 
     (tmp_path / "chapters").mkdir()
     (tmp_path / "chapters" / "03_x.ipynb").write_bytes((ROOT / "chapters" / "03_self_attention.ipynb").read_bytes())

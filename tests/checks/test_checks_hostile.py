@@ -14,12 +14,12 @@ from right_answers.ch01 import weights_by_softmax as gaussian_weights
 from right_answers.ch03 import ANSWERS
 from torch.nn import functional as F
 
+from course_checks import check, engine, limits
+from course_checks.engine import catalogue, examine
+from course_checks.observation import Observation
+from course_checks.observe import observe
+from course_checks.plain_data import plain_data
 from course_tools.grading import wire
-from course_utils.checks import check, engine, limits
-from course_utils.checks.engine import catalogue, examine
-from course_utils.checks.observation import Observation
-from course_utils.checks.observe import observe
-from course_utils.checks.plain_data import plain_data
 
 BY_ID = {exercise.id: exercise for exercise in catalogue()}
 attend = ANSWERS["03.2"][0]
@@ -58,8 +58,10 @@ def test_lies_do_not_pass():
     assert not liar.passed
     assert liar.points == 0
     assert not examine(BY_ID["03.3"], {key: Never(3) for key in BY_ID["03.3"].reference}).passed
-    unreal = examine(BY_ID["01.1"], lambda query, keys, bandwidth: torch.complex(gaussian_weights(query, keys, bandwidth),
-                                                                                torch.ones(len(query), len(keys))))
+    unreal = examine(
+        BY_ID["01.1"],
+        lambda query, keys, bandwidth: torch.complex(gaussian_weights(query, keys, bandwidth), torch.ones(len(query), len(keys))),
+    )
     assert not unreal.passed
     assert unreal.stage == "type"
 
@@ -79,8 +81,19 @@ def test_a_huge_result_is_refused_without_being_copied(size):
 
 
 def test_observations_are_plain():
-    strange = [torch.zeros(2, 2).to_sparse(), torch.zeros(2, device="meta"), torch.complex(torch.ones(2), torch.ones(2)), object(), {1, 2},
-               np.array(["a"]), np.array([object()]), 10**400, "x" * 10**6, [0] * 10**6, lambda: 0]
+    strange = [
+        torch.zeros(2, 2).to_sparse(),
+        torch.zeros(2, device="meta"),
+        torch.complex(torch.ones(2), torch.ones(2)),
+        object(),
+        {1, 2},
+        np.array(["a"]),
+        np.array([object()]),
+        10**400,
+        "x" * 10**6,
+        [0] * 10**6,
+        lambda: 0,
+    ]
     for value in strange:
         plain = plain_data(value)
         assert type(plain) in (dict, str, list)
@@ -94,6 +107,7 @@ def test_observations_are_plain():
 
 def seen_by_the_observer() -> list:
     """Observations of several kinds: right, raised, blank, a module that does not fit, gradients."""
+
     class Nothing(torch.nn.Module):
         pass
 
@@ -106,9 +120,15 @@ def seen_by_the_observer() -> list:
 
     x = {"x": torch.ones(2, 3)}
     module = {"init": {}, "parameters": {"w": torch.ones(2)}, "inputs": x}
-    return [observe("function", lambda x: (x * 2, [1, "two", None]), x, ("x",)), observe("function", lambda x: x.detach(), x, ("x",)),
-            observe("function", blank, x), observe("function", shaky, x), observe("module", Nothing, module),
-            observe("module", lambda: 3, module), observe("value", {"entry": 3.5}, {})]
+    return [
+        observe("function", lambda x: (x * 2, [1, "two", None]), x, ("x",)),
+        observe("function", lambda x: x.detach(), x, ("x",)),
+        observe("function", blank, x),
+        observe("function", shaky, x),
+        observe("module", Nothing, module),
+        observe("module", lambda: 3, module),
+        observe("value", {"entry": 3.5}, {}),
+    ]
 
 
 def test_an_observation_crosses_unchanged():
@@ -119,17 +139,28 @@ def test_an_observation_crosses_unchanged():
         assert str(back) == str(seen)
 
 
-@pytest.mark.parametrize("key", ["status", "type", "value", "module", "gradients", "printed", "changed", "error", "again", "calls",
-                                 "attached"])
+@pytest.mark.parametrize(
+    "key", ["status", "type", "value", "module", "gradients", "printed", "changed", "error", "again", "calls", "attached"]
+)
 def test_a_forged_observation_is_refused(key):
     with torch.random.fork_rng(devices=[]):
         good = seen_by_the_observer()[3].to_plain()  # raised, with an error
     without = {name: value for name, value in good.items() if name != key}
     with pytest.raises(KeyError):
         Observation.from_plain(without)
-    wrong = {"status": "passed", "type": 3, "value": None, "module": "none", "gradients": {"x": 1}, "printed": None, "changed": [3],
-             "again": {"value": 1, "error": "none", "random": False}, "calls": {"model": "once"}, "attached": "all",
-             "error": {**good["error"], "classes": ["ValueError", 3]}}
+    wrong = {
+        "status": "passed",
+        "type": 3,
+        "value": None,
+        "module": "none",
+        "gradients": {"x": 1},
+        "printed": None,
+        "changed": [3],
+        "again": {"value": 1, "error": "none", "random": False},
+        "calls": {"model": "once"},
+        "attached": "all",
+        "error": {**good["error"], "classes": ["ValueError", 3]},
+    }
     if key != "value":
         with pytest.raises((TypeError, KeyError)):
             Observation.from_plain({**good, key: wrong[key]})
@@ -337,8 +368,10 @@ def test_plain_words_for_what_pytorch_says():
     assert examine(scores, lambda q, k: q @ k.mT).mistake == "parameter renamed"
     assert examine(scores, lambda query, key: scores.reference(query, key).half()).mistake == "half precision"
     assert examine(BY_ID["03.2"], lambda query, key, value, mask=None: attend(query, key, value, mask)[::-1]).mistake == "results swapped"
-    assert examine(BY_ID["01.5"], lambda keys, values, bandwidth: BY_ID["01.5"].reference(keys, values, bandwidth).item()
-                   ).mistake == "number instead of tensor"
+    assert (
+        examine(BY_ID["01.5"], lambda keys, values, bandwidth: BY_ID["01.5"].reference(keys, values, bandwidth).item()).mistake
+        == "number instead of tensor"
+    )
 
     def overwrites(query, key):
         out = scores.reference(query, key)

@@ -7,9 +7,9 @@ import textwrap
 
 import pytest
 
+from course_checks import check, lookup
+from course_checks.exercise import CALLABLES
 from course_utils import exercises
-from course_utils.checks import check, lookup
-from course_utils.checks.exercise import CALLABLES
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the measurement forks, so that torch is imported once")
 
@@ -25,11 +25,11 @@ def run(code: str) -> list[list[str]]:
 def test_the_first_check_imports_its_own_chapter_and_is_quick():
     code = """
     started = time.process_time()
-    from course_utils.checks import check
+    from course_checks import check
     check("00.4", lambda query, key: query @ key.mT)
     print("seconds", time.process_time() - started)
     for name in sys.modules:
-        if name.startswith("course_utils.exercises.ch") or name in ("torch._dynamo", "sympy"):
+        if name.startswith("course_checks.exercises.ch") or name in ("torch._dynamo", "sympy"):
             print("module", name)
     """
     runs = [run(code) for _ in range(3)]
@@ -41,14 +41,14 @@ def test_the_first_check_imports_its_own_chapter_and_is_quick():
 def test_no_chapter_is_slow_to_import():
     """Nothing is built or measured at import, and neither PyTorch's compiler nor sympy comes in."""
     rows = run("""
-    import course_utils.checks
-    from course_utils.checks.lookup import chapters, in_chapter
+    import course_checks
+    from course_checks.lookup import chapters, in_chapter
     for chapter in chapters():
         if os.fork() == 0:
             started = time.process_time()
             in_chapter(chapter)
             heavy = [name for name in ("torch._dynamo", "sympy") if name in sys.modules]
-            others = {name.split(".")[2] for name in sys.modules if name.startswith("course_utils.exercises.ch")} - {"ch" + chapter}
+            others = {name.split(".")[2] for name in sys.modules if name.startswith("course_checks.exercises.ch")} - {"ch" + chapter}
             print(chapter, time.process_time() - started, *heavy, *others, flush=True)
             os._exit(0)
         os.wait()
@@ -63,8 +63,8 @@ def test_no_chapter_is_slow_to_import():
 def test_an_interrupt_costs_nothing():
     """Ctrl-C at many moments of the first look, inside imports too: afterwards the catalogue is whole and its answers are judged."""
     rows = run("""
-    from course_utils.checks.engine import examine
-    from course_utils.checks.lookup import catalogue, find
+    from course_checks.engine import examine
+    from course_checks.lookup import catalogue, find
 
     def interrupted(moment):
         hits = []
@@ -87,7 +87,7 @@ def test_an_interrupt_costs_nothing():
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
     parts = "ch00", "ch03.layer", "ch08b.callables", "ch12b.layer"
-    imports = [*("course_utils.exercises." + part for part in parts), "course_utils.models.xlnet"]
+    imports = [*("course_checks.exercises." + part for part in parts), "course_utils.models.xlnet"]
     for moment in (0.002, 0.005, 0.01, 0.015, 0.02, 0.03, *imports):
         if os.fork() == 0:
             interrupted(moment)
@@ -108,11 +108,11 @@ def chapter(tmp_path, monkeypatch):
     def make(*pairs: tuple[str, str]) -> None:
         (tmp_path / "ch99").mkdir()
         (tmp_path / "ch99" / "__init__.py").write_text(
-            "from types import SimpleNamespace\n"
-            f"EXERCISES = [SimpleNamespace(id=id, title=title) for id, title in {pairs!r}]\n")
+            f"from types import SimpleNamespace\nEXERCISES = [SimpleNamespace(id=id, title=title) for id, title in {pairs!r}]\n"
+        )
 
     yield make
-    sys.modules.pop("course_utils.exercises.ch99", None)
+    sys.modules.pop("course_checks.exercises.ch99", None)
     lookup._chapters.pop("99", None)
     if hasattr(exercises, "ch99"):
         del exercises.ch99
@@ -135,15 +135,22 @@ def test_registered_callables_have_names_of_their_own():
     """Chapters are imported in any order: a second function of a name would replace the first."""
     lookup.catalogue()
     for name, module in list(sys.modules.items()):
-        if name.startswith("course_utils.exercises.") and name.endswith(".callables"):
+        if name.startswith("course_checks.exercises.") and name.endswith(".callables"):
             for function in [value for value in vars(module).values() if getattr(value, "__name__", None) in CALLABLES]:
                 assert CALLABLES[function.__name__] is function, f"{function.__name__} of {name} is also a name of another chapter"
 
 
-@pytest.mark.parametrize(("asked", "words"), [
-    ("03.22", "Did you mean '03.2'?"), ("3.2", "Did you mean '03.2'?"), ("8a.3", "Did you mean '08a.3'?"),
-    ("03.99", "There is no exercise '03.99'"), ("lasagne", "There are chapters 00, 00b"), ("", "There are chapters 00, 00b"),
-])
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("03.22", "Did you mean '03.2'?"),
+        ("3.2", "Did you mean '03.2'?"),
+        ("8a.3", "Did you mean '08a.3'?"),
+        ("03.99", "There is no exercise '03.99'"),
+        ("lasagne", "There are chapters 00, 00b"),
+        ("", "There are chapters 00, 00b"),
+    ],
+)
 def test_ids_that_do_not_exist(asked, words, capsys):
     result = check(asked, 1)
     assert result.stage == "type"
@@ -152,8 +159,8 @@ def test_ids_that_do_not_exist(asked, words, capsys):
 
 def test_a_wrong_id_imports_one_chapter_at_most():
     rows = run("""
-    from course_utils.checks import check
+    from course_checks import check
     check("3.2", len), check("03.9", len), check("lasagne", len)
-    print("modules", *sorted({name.split(".")[2] for name in sys.modules if name.startswith("course_utils.exercises.ch")}))
+    print("modules", *sorted({name.split(".")[2] for name in sys.modules if name.startswith("course_checks.exercises.ch")}))
     """)
     assert rows[-1] == ["modules", "ch03"]

@@ -1,5 +1,5 @@
 """The proof of every exercise, solutions and differently written answers score full marks, every
-twin is rejected and named, a blank is "not attempted", an exception is shown with the learner's own line.
+misconception is rejected and named, a blank is "not attempted", an exception is shown with the learner's own line.
 
 ``COURSE_CHAPTERS=03,08a`` restricts it to those chapters.
 """
@@ -17,28 +17,28 @@ import pytest
 import torch
 from right_answers import ANSWERS
 
-from course_utils.checks import engine, judge, naming
-from course_utils.checks.engine import catalogue, examine
-from course_utils.checks.expected import expected_of
-from course_utils.checks.observe import observe
+from course_checks import engine, judge, naming
+from course_checks.engine import catalogue, examine
+from course_checks.expected import expected_of
+from course_checks.observe import observe
 
 SOURCES = sorted((Path(__file__).parents[2] / "solutions").glob("*.md"))
 
 ONLY = [c for c in os.environ.get("COURSE_CHAPTERS", "").split(",") if c]
 EXERCISES = [replace(e, draw=cache(e.draw), fixed=cache(e.fixed)) for e in catalogue() if not ONLY or e.id.split(".")[0] in ONLY]
-TWINS = [pytest.param(e, t, id=f"{e.id}-{t.name}") for e in EXERCISES for t in e.twins]
+MISCONCEPTIONS = [pytest.param(e, t, id=f"{e.id}-{t.name}") for e in EXERCISES for t in e.misconceptions]
 FULL = os.environ.get("COURSE_FULL")
 SEEDS = (11, 222) if FULL or ONLY else (11,)  # a check draws three times from each; test --full tries thirty besides
 
 
 @pytest.fixture(autouse=True, scope="module")
 def what_does_not_change_is_computed_once():
-    """The oracle's value of a case, and what a twin does on it when an answer is compared with it: a hundred answers ask for the same.
+    """The oracle's value of a case, and what a misconception does on it when an answer is compared with it: a hundred answers ask for the same.
 
     A right answer is run anew every time. An entry holds what it was made of, so that no other object can take its identity.
     """
     expected, observed, tried = {}, {}, set()
-    twins = {id(t.answer) for e in EXERCISES for t in e.twins}
+    misconceptions = {id(t.answer) for e in EXERCISES for t in e.misconceptions}
     observe_all = engine.observe_all
 
     def expected_once(exercise, case):
@@ -54,8 +54,8 @@ def what_does_not_change_is_computed_once():
         return observed[key][0]
 
     def observe_all_once(kind, answer, cases, forbidden, limit):
-        """A twin as an answer runs once under the limit and the forbidden names; then what it does is known."""
-        if id(answer) in twins and id(answer) in tried and kind != "value":
+        """A misconception as an answer runs once under the limit and the forbidden names; then what it does is known."""
+        if id(answer) in misconceptions and id(answer) in tried and kind != "value":
             return [observed_once(kind, answer, args, gradients) for args, gradients in cases]
         tried.add(id(answer))
         return observe_all(kind, answer, cases, forbidden, limit)
@@ -86,17 +86,17 @@ def test_differently_written_answers_score_full_marks(exercise):
             assert result.use is answer
 
 
-@pytest.mark.parametrize("exercise, twin", TWINS)
-def test_every_twin_is_rejected_and_named(exercise, twin):
+@pytest.mark.parametrize("exercise, misconception", MISCONCEPTIONS)
+def test_every_twin_is_rejected_and_named(exercise, misconception):
     for seed in SEEDS:
-        result = examine(exercise, twin.answer, seed)
-        assert not result.passed and result.points < result.possible, f"{twin.name} passed"
+        result = examine(exercise, misconception.answer, seed)
+        assert not result.passed and result.points < result.possible, f"{misconception.name} passed"
         lost = f"It loses the parts {', '.join(lost_parts(exercise, result))}."
         if result.mistake == "accepts bad input":
             lost += " Apart from refusals it is right: is the name of its switch spelt right?"
-        assert result.mistake == twin.name, f"{twin.name} was taken for {result.mistake!r}. {lost}\n{result}"
-        assert result.hint == twin.hint
-        assert (result.stage == "not attempted") == twin.untouched
+        assert result.mistake == misconception.name, f"{misconception.name} was taken for {result.mistake!r}. {lost}\n{result}"
+        assert result.hint == misconception.hint
+        assert (result.stage == "not attempted") == misconception.untouched
         assert result.use is exercise.reference
 
 
@@ -107,8 +107,8 @@ def test_no_verdict_depends_on_the_seed(exercise):
     for seed in range(100 if ONLY else 30):
         result = examine(plain, right[seed % len(right)], 1_000 * seed)
         assert result.passed, f"seed {1_000 * seed}\n{result}"
-        twin = exercise.twins[seed % len(exercise.twins)]
-        assert not examine(plain, twin.answer, 1_000 * seed).passed, f"{twin.name} passes with seed {1_000 * seed}"
+        misconception = exercise.misconceptions[seed % len(exercise.misconceptions)]
+        assert not examine(plain, misconception.answer, 1_000 * seed).passed, f"{misconception.name} passes with seed {1_000 * seed}"
 
 
 def lost_parts(exercise, result) -> list[str]:
@@ -125,8 +125,11 @@ def test_blank_is_not_attempted(exercise):
         def __init__(self, *args, **kwargs):
             raise NotImplementedError
 
-    blanks = {"function": blank, "module": Blank, "value": dict.fromkeys(exercise.reference, None)
-              if isinstance(exercise.reference, dict) else None}
+    blanks = {
+        "function": blank,
+        "module": Blank,
+        "value": dict.fromkeys(exercise.reference, None) if isinstance(exercise.reference, dict) else None,
+    }
     result = examine(exercise, blanks[exercise.kind])
     assert (result.stage, result.points, result.mistake) == ("not attempted", 0, None)
 
@@ -167,7 +170,7 @@ def test_right_answers_survive_other_layouts(exercise):
 
 def test_layouts_reach_the_answer():
     """The proof above would be empty if copies were made contiguous on the way."""
-    from course_utils.checks.observe import observe
+    from course_checks.observe import observe
 
     def look(x):
         return torch.tensor(float(x.is_contiguous()))
@@ -180,8 +183,8 @@ def test_layouts_reach_the_answer():
 def test_every_part_bites(exercise):
     """For every part there is a known wrong answer, or a missing refusal, that loses its points."""
     lost = set()
-    for twin in exercise.twins:
-        result = examine(exercise, twin.answer, SEEDS[0])
+    for misconception in exercise.misconceptions:
+        result = examine(exercise, misconception.answer, SEEDS[0])
         lost |= set(lost_parts(exercise, result))
         if lost == set(exercise.parts):
             break
@@ -196,21 +199,34 @@ def test_oracles_can_be_differentiated(exercise):
 
 
 def test_an_oracle_that_cuts_the_graph_is_an_error():
-    from course_utils.checks.exercise import Case, Exercise
+    from course_checks.exercise import Case, Exercise
 
     case = Case("one row", {"x": torch.ones(3)}, gradients=("x",))
-    exercise = Exercise(id="99.1", title="Double", name="double", signature="double(x)", kind="function", reference=lambda x: 2 * x,
-                        oracle=lambda x: torch.tensor([2 * number for number in x.tolist()]), draw=lambda seed: [case], twins=())
+    exercise = Exercise(
+        id="99.1",
+        title="Double",
+        name="double",
+        signature="double(x)",
+        kind="function",
+        reference=lambda x: 2 * x,
+        oracle=lambda x: torch.tensor([2 * number for number in x.tolist()]),
+        draw=lambda seed: [case],
+        misconceptions=(),
+    )
     with pytest.raises(ValueError, match=r"exercise 99.1, case 'one row': gradients by x are asked for, but the oracle"):
         examine(exercise, exercise.reference)
 
 
 # ---- what is typed in two places -----------------------------------------------------------------------------
 
+
 def in_sources(pattern: str) -> list[tuple[str, str, str]]:
     """Matches in the chapters' sources, with the chapter's number: (chapter, group 1, group 2)."""
-    found = [(path.name.split("_")[0], *match.groups()) for path in SOURCES
-             for match in re.finditer(pattern, path.read_text(encoding="utf-8"), re.M)]
+    found = [
+        (path.name.split("_")[0], *match.groups())
+        for path in SOURCES
+        for match in re.finditer(pattern, path.read_text(encoding="utf-8"), re.M)
+    ]
     return [row for row in found if not ONLY or row[0] in ONLY]
 
 
@@ -230,7 +246,7 @@ def test_every_heading_is_bare():
 
 
 def words_of(answer) -> Iterator[str]:
-    """The words that choose a twin's mistake: ``partial(f, how="after")``, or what the ``__init__`` of a made class closes over."""
+    """The words that choose a misconception's mistake: ``partial(f, how="after")``, or what the ``__init__`` of a made class closes over."""
     if isinstance(answer, partial):
         yield from (word for word in answer.keywords.values() if isinstance(word, str))
     elif isinstance(answer, type):
@@ -253,9 +269,9 @@ def words_known_to(code, seen: set) -> Iterator[str]:
         seen.add(id(code))
         if isinstance(code, type):
             for owner in code.__mro__:
-                if owner.__module__.startswith("course_utils.exercises"):
+                if owner.__module__.startswith("course_checks.exercises"):
                     yield from words_known_to(list(vars(owner).values()), seen)
-        elif isinstance(code, types.FunctionType) and code.__module__.startswith("course_utils.exercises"):
+        elif isinstance(code, types.FunctionType) and code.__module__.startswith("course_checks.exercises"):
             yield from words_known_to(code.__code__.co_consts, seen)
             for inner in [code.__code__, *(c for c in code.__code__.co_consts if isinstance(c, types.CodeType))]:
                 yield from words_known_to([inner.co_consts, *(code.__globals__.get(name) for name in inner.co_names)], seen)
@@ -266,26 +282,26 @@ def words_known_to(code, seen: set) -> Iterator[str]:
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
 def test_no_twin_is_misspelt(exercise):
     """A switch lets words pass that it does not know (``how="aftre"`` would be right): each word must stand in the code it chooses in."""
-    for twin in exercise.twins:
-        known = set(words_known_to(twin.answer.func if isinstance(twin.answer, partial) else twin.answer, set()))
-        for word in words_of(twin.answer):
-            assert word in known or set(word.split(", ")) <= known, f"{exercise.id}, {twin.name}: no code compares with {word!r}"
+    for misconception in exercise.misconceptions:
+        known = set(words_known_to(misconception.answer.func if isinstance(misconception.answer, partial) else misconception.answer, set()))
+        for word in words_of(misconception.answer):
+            assert word in known or set(word.split(", ")) <= known, f"{exercise.id}, {misconception.name}: no code compares with {word!r}"
 
 
 def test_a_misspelt_word_is_found():
-    from course_utils.exercises.ch03.attend import ATTENTION, _attend
+    from course_checks.exercises.ch03.attend import ATTENTION, _attend
 
     known = set(words_known_to(_attend, set()))
-    assert {word for twin in ATTENTION.twins for word in words_of(twin.answer)} <= known
+    assert {word for misconception in ATTENTION.misconceptions for word in words_of(misconception.answer)} <= known
     assert "aftre" not in known
 
 
 def test_catalogue_is_rich_enough():
     for exercise in EXERCISES:
-        assert len(exercise.twins) >= 4, f"{exercise.id} knows only {len(exercise.twins)} misconceptions"
+        assert len(exercise.misconceptions) >= 4, f"{exercise.id} knows only {len(exercise.misconceptions)} misconceptions"
         assert 1 <= exercise.stars <= 3 and exercise.minutes > 0 and exercise.signature and exercise.title
     if EXERCISES:
-        assert sum(len(e.twins) for e in EXERCISES) / len(EXERCISES) >= 5
+        assert sum(len(e.misconceptions) for e in EXERCISES) / len(EXERCISES) >= 5
 
 
 def test_cases_tell_axes_apart():
@@ -301,12 +317,16 @@ def test_cases_tell_axes_apart():
 def test_hints_are_prose():
     """A hint names the mistake in words; it holds no assignment, call chain or formula to copy."""
     for exercise in EXERCISES:
-        for twin in exercise.twins:
-            assert len(twin.hint.split()) >= 8, f"{exercise.id}, {twin.name}: the hint is too short to help"
-            assert not re.search(r"\b(torch|F|np|nn)\.\w+\(|[^=<>]=[^=]|@|\bdim=", twin.hint), f"{exercise.id}: {twin.hint}"
+        for misconception in exercise.misconceptions:
+            assert len(misconception.hint.split()) >= 8, f"{exercise.id}, {misconception.name}: the hint is too short to help"
+            assert not re.search(r"\b(torch|F|np|nn)\.\w+\(|[^=<>]=[^=]|@|\bdim=", misconception.hint), (
+                f"{exercise.id}: {misconception.hint}"
+            )
 
 
-if __name__ == "__main__":  # python tests/checks/test_exercises.py 03: the parts that each twin loses; more than one deserves a look
+if (
+    __name__ == "__main__"
+):  # python tests/checks/test_exercises.py 03: the parts that each misconception loses; more than one deserves a look
     for exercise in [e for e in catalogue() if e.id.split(".")[0] in sys.argv[1:]]:
-        for twin in exercise.twins:
-            print(f"{exercise.id}  {twin.name}: {', '.join(lost_parts(exercise, examine(exercise, twin.answer, 8)))}")
+        for misconception in exercise.misconceptions:
+            print(f"{exercise.id}  {misconception.name}: {', '.join(lost_parts(exercise, examine(exercise, misconception.answer, 8)))}")

@@ -5,8 +5,8 @@ import os
 import pytest
 from listed import Listed, listed
 
-from course_utils.checks.engine import examine
-from course_utils.checks.lookup import find
+from course_checks.engine import examine
+from course_checks.lookup import find
 
 CHAPTERS = [c for c in os.environ.get("COURSE_CHAPTERS", "").split(",") if c]
 SEEDS = {(True, True): 20, (True, False): 5, (False, True): 2}.get((bool(os.environ.get("COURSE_FULL")), bool(CHAPTERS)), 1)

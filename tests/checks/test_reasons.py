@@ -1,4 +1,4 @@
-"""Reasons that the engine finds without a twin, and false ones that it must not give."""
+"""Reasons that the engine finds without a misconception, and false ones that it must not give."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -7,11 +7,11 @@ import pytest
 import torch
 from torch import nn
 
-from course_utils.checks.clues import clues
-from course_utils.checks.engine import examine
-from course_utils.checks.exercise import Case, Exercise, Registered, Twin, register
-from course_utils.checks.lookup import find
-from course_utils.checks.sentences import mentions
+from course_checks.clues import clues
+from course_checks.engine import examine
+from course_checks.exercise import Case, Exercise, Misconception, Registered, register
+from course_checks.lookup import find
+from course_checks.sentences import mentions
 
 
 def exercise(oracle, args, **more) -> Exercise:
@@ -25,6 +25,7 @@ SUM = exercise(lambda x: x.sum(-1), [{"x": X}, {"x": X[:2] * 3}, {"x": X[:1] - 1
 
 
 # ---------------------------------------------------------------- later calls
+
 
 def test_what_is_kept_between_calls_is_found():
     kept = []
@@ -71,8 +72,9 @@ class Shrinking(Layer):
 
 
 def test_a_module_is_called_short_long_short():
-    cases = [Case(f"{n} rows", {"init": {"d": 4}, "parameters": {"w": torch.ones(4)}, "inputs": {"x": torch.randn(n, 4)}})
-             for n in (2, 3, 1)]
+    cases = [
+        Case(f"{n} rows", {"init": {"d": 4}, "parameters": {"w": torch.ones(4)}, "inputs": {"x": torch.randn(n, 4)}}) for n in (2, 3, 1)
+    ]
     oracle = lambda init, parameters, inputs: inputs["x"] * parameters["w"]  # noqa: E731
     layer = Exercise("00.9", "A test", "Layer", "Layer(d)", "module", oracle, Layer, lambda seed: cases, ())
     assert examine(layer, Layer).passed
@@ -122,10 +124,23 @@ def test_numbers_may_be_ints_floats_or_tensors():
 
 # ---------------------------------------------------------------- refusals
 
-@pytest.mark.parametrize(("message", "wanted", "said"), [
-    ("order [1 0 1]", "1, 0, 1", True), ("1 → 0 → 1", "1, 0, 1", True), ("[1, 1, 0]", "1, 0, 1", False),
-    ("must be above 0", "3", False), ("got -3", "-3", True), ("got 3", "-3", False), ("eps=-0.5", "0.5", True), ("10 tokens", "1", False),
-    ("a 5x3 matrix", "3", True), ("no such Token", "token", True), ("width 3.0", "3", True)])
+
+@pytest.mark.parametrize(
+    ("message", "wanted", "said"),
+    [
+        ("order [1 0 1]", "1, 0, 1", True),
+        ("1 → 0 → 1", "1, 0, 1", True),
+        ("[1, 1, 0]", "1, 0, 1", False),
+        ("must be above 0", "3", False),
+        ("got -3", "-3", True),
+        ("got 3", "-3", False),
+        ("eps=-0.5", "0.5", True),
+        ("10 tokens", "1", False),
+        ("a 5x3 matrix", "3", True),
+        ("no such Token", "token", True),
+        ("width 3.0", "3", True),
+    ],
+)
 def test_numbers_in_messages(message, wanted, said):
     assert mentions(message, wanted) == said
 
@@ -164,16 +179,34 @@ def test_good_input_refused():
 
 # ---------------------------------------------------------------- predictions, entry by entry
 
+
 def test_each_wrong_entry_has_its_reason():
     right = {"a": 64.0, "b": 0.25, "c": 1_500_000, "d": "yes", "e": (2, 3)}
-    twins = (Twin("root forgotten", right | {"a": 8.0}, "Take the square."), Twin("said no", right | {"d": "no"}, "It does."))
-    predict = Exercise("00.9", "A test", "p", "p", "value", lambda: right, right, lambda seed: [Case("", {})], twins, {"values": 5.0},
-                       choices=("yes", "no"))
+    misconceptions = (
+        Misconception("root forgotten", right | {"a": 8.0}, "Take the square."),
+        Misconception("said no", right | {"d": "no"}, "It does."),
+    )
+    predict = Exercise(
+        "00.9",
+        "A test",
+        "p",
+        "p",
+        "value",
+        lambda: right,
+        right,
+        lambda seed: [Case("", {})],
+        misconceptions,
+        {"values": 5.0},
+        choices=("yes", "no"),
+    )
     assert examine(predict, right | {"a": Fraction(64), "d": True}).passed
     result = examine(predict, right | {"a": 8, "d": "no", "c": 1.5})
     assert result.points == 2
-    for text in ("“a”: the mistake is “root forgotten”. Take the square.", "“d”: the mistake is “said no”.",
-                 "“c”: The digits are right, the unit is not"):
+    for text in (
+        "“a”: the mistake is “root forgotten”. Take the square.",
+        "“d”: the mistake is “said no”.",
+        "“c”: The digits are right, the unit is not",
+    ):
         assert text in str(result)
     assert examine(predict, right | {"a": 8}).mistake == "root forgotten"
     assert "turned over" in str(examine(predict, right | {"b": 4}))
@@ -183,6 +216,7 @@ def test_each_wrong_entry_has_its_reason():
 
 
 # ---------------------------------------------------------------- numbers alone
+
 
 def test_clues_are_true():
     weights = X.softmax(-1)
@@ -210,12 +244,14 @@ def test_an_input_that_is_not_used_is_named():
 
 def test_the_output_without_a_gradient_is_named():
     cases = [Case("two results", {"x": X}, gradients=("x",))]
-    two = Exercise("00.9", "A test", "f", "f(x)", "function", lambda x: (x.exp(), x * 2), twice, lambda seed: cases, (),
-                   outputs=("output", "weights"))
+    two = Exercise(
+        "00.9", "A test", "f", "f(x)", "function", lambda x: (x.exp(), x * 2), twice, lambda seed: cases, (), outputs=("output", "weights")
+    )
     assert "None comes out of your `weights`." in str(examine(two, lambda x: (x.exp(), (x * 2).detach())))
 
 
 # ---------------------------------------------------------------- counted calls, derived classes
+
 
 @register
 def twice(x):

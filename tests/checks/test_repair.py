@@ -7,17 +7,17 @@ import time
 import pytest
 import torch
 
-from course_utils.checks.edits import edits
-from course_utils.checks.engine import examine
-from course_utils.checks.exercise import Case, Exercise, Twin
-from course_utils.checks.repair import SECONDS
+from course_checks.edits import edits
+from course_checks.engine import examine
+from course_checks.exercise import Case, Exercise, Misconception
+from course_checks.repair import SECONDS
 
 X = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
 CASES = [Case(f"case {i}", {"x": x}) for i, x in enumerate((X, X[:2] * 3, X[:1] - 1))]
 
 
-def exercise(oracle, twins=()) -> Exercise:
-    return Exercise("00.9", "A test", "f", "f(x)", "function", oracle, oracle, lambda seed: CASES, twins)
+def exercise(oracle, misconceptions=()) -> Exercise:
+    return Exercise("00.9", "A test", "f", "f(x)", "function", oracle, oracle, lambda seed: CASES, misconceptions)
 
 
 def told(oracle, cell, **more):
@@ -32,29 +32,41 @@ def told(oracle, cell, **more):
 SOFT = "def f(x):\n    return torch.softmax(x, dim=-1)"
 
 
-@pytest.mark.parametrize(("right", "wrong", "says"), [
-    (SOFT, SOFT.replace("-1", "0"), "`dim=0` is the wrong axis"),
-    (SOFT, SOFT.replace("softmax(x", "softmax(x * 3 / 5 + x.sin()"), ""),  # two edits away
-    (SOFT, SOFT.replace("softmax(x", "softmax(x // 2"), "the second part, `2`, is too much"),
-    (SOFT.replace("softmax(x", "softmax(x / 2"), SOFT.replace("softmax(x", "softmax(x // 2"), "`//` in `x // 2` rounds down"),
-    (SOFT, SOFT.replace("softmax(x", "softmax(x.detach()"), ""),  # right: these cases ask for no gradient
-    (SOFT, SOFT.replace("softmax(x", "softmax(x.clamp(max=0)"), "`.clamp(…)` is too much"),
-    (SOFT.replace("softmax(x", "softmax(-x"), SOFT, "A minus is missing in front of `x`"),
-    ("def f(x):\n    return (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True)",
-     "def f(x):\n    m = x.mean(dim=0, keepdim=True)\n    return (x - m) / x.std(dim=0, keepdim=True)",
-     "here and in the lines where it stands again"),
-    ("def f(x):\n    return x.cumsum(0)",
-     "def f(x):\n    total = torch.zeros_like(x)\n    for i in range(len(x)):\n        total[i] = x[:i + 1].sum(0)\n        return total",
-     "stands inside the loop"),
-    ("def f(x):\n    return x.sum()",
-     "def f(x):\n    total = 0\n    for row in x:\n        total = row.sum()\n    return total",
-     "overwrites what the rounds before have found"),
-    ("def f(x):\n    return x @ x.mT", "def f(x):\n    y = x.mT\n    return y @ x", "the two sides are exchanged"),
-    ("def f(x):\n    return x.amax(-1)", "def f(x):\n    best = 0.0 * x[:, 0]\n    return x.amin(-1)", "`amin` is the wrong operation"),
-    ("def f(x):\n    return x + 1", "def f(x):\n    y = x + 1\n    y = y * 2 + x\n    return y", "`y = y * 2 + x` is too much"),
-    ("def f(x):\n    return x.relu()", "def f(x):\n    return torch.where(x < 0, x, 0 * x)",
-     "Two of the arguments of `torch.where(x < 0, x, 0 * x)` are exchanged"),
-])
+@pytest.mark.parametrize(
+    ("right", "wrong", "says"),
+    [
+        (SOFT, SOFT.replace("-1", "0"), "`dim=0` is the wrong axis"),
+        (SOFT, SOFT.replace("softmax(x", "softmax(x * 3 / 5 + x.sin()"), ""),  # two edits away
+        (SOFT, SOFT.replace("softmax(x", "softmax(x // 2"), "the second part, `2`, is too much"),
+        (SOFT.replace("softmax(x", "softmax(x / 2"), SOFT.replace("softmax(x", "softmax(x // 2"), "`//` in `x // 2` rounds down"),
+        (SOFT, SOFT.replace("softmax(x", "softmax(x.detach()"), ""),  # right: these cases ask for no gradient
+        (SOFT, SOFT.replace("softmax(x", "softmax(x.clamp(max=0)"), "`.clamp(…)` is too much"),
+        (SOFT.replace("softmax(x", "softmax(-x"), SOFT, "A minus is missing in front of `x`"),
+        (
+            "def f(x):\n    return (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True)",
+            "def f(x):\n    m = x.mean(dim=0, keepdim=True)\n    return (x - m) / x.std(dim=0, keepdim=True)",
+            "here and in the lines where it stands again",
+        ),
+        (
+            "def f(x):\n    return x.cumsum(0)",
+            "def f(x):\n    total = torch.zeros_like(x)\n    for i in range(len(x)):\n        total[i] = x[:i + 1].sum(0)\n        return total",
+            "stands inside the loop",
+        ),
+        (
+            "def f(x):\n    return x.sum()",
+            "def f(x):\n    total = 0\n    for row in x:\n        total = row.sum()\n    return total",
+            "overwrites what the rounds before have found",
+        ),
+        ("def f(x):\n    return x @ x.mT", "def f(x):\n    y = x.mT\n    return y @ x", "the two sides are exchanged"),
+        ("def f(x):\n    return x.amax(-1)", "def f(x):\n    best = 0.0 * x[:, 0]\n    return x.amin(-1)", "`amin` is the wrong operation"),
+        ("def f(x):\n    return x + 1", "def f(x):\n    y = x + 1\n    y = y * 2 + x\n    return y", "`y = y * 2 + x` is too much"),
+        (
+            "def f(x):\n    return x.relu()",
+            "def f(x):\n    return torch.where(x < 0, x, 0 * x)",
+            "Two of the arguments of `torch.where(x < 0, x, 0 * x)` are exchanged",
+        ),
+    ],
+)
 def test_the_place_is_named(right, wrong, says):
     space = {"torch": torch}
     exec(right, space)
@@ -75,7 +87,7 @@ def test_code_with_a_bug_handed_out_keeps_its_secret():
     def handed(x):
         return torch.softmax(x, dim=0)
 
-    task = exercise(lambda x: torch.softmax(x, -1), (Twin("the stub", handed, "look at the axis of it all", untouched=True),))
+    task = exercise(lambda x: torch.softmax(x, -1), (Misconception("the stub", handed, "look at the axis of it all", untouched=True),))
     cell = "def f(x):\n    return torch.softmax(x, dim=0) + 0.001"
     linecache.cache["<bug>"] = (len(cell), None, cell.splitlines(True), "<bug>")
     space = {"torch": torch}
@@ -106,9 +118,11 @@ def test_the_search_ends():
 
 
 def test_every_edit_can_be_taken_back():
-    code = ("class f:\n    def forward(self, x, mask=None):\n        h = self.a(x) + self.b(x)\n"
-            "        if mask is not None and not mask.all():\n            h = h.masked_fill(~mask, -1e9)\n"
-            "        for i in range(2, 5):\n            h += x[:, 1:i] // 2\n        return -h.mean(dim=-1)")
+    code = (
+        "class f:\n    def forward(self, x, mask=None):\n        h = self.a(x) + self.b(x)\n"
+        "        if mask is not None and not mask.all():\n            h = h.masked_fill(~mask, -1e9)\n"
+        "        for i in range(2, 5):\n            h += x[:, 1:i] // 2\n        return -h.mean(dim=-1)"
+    )
     tree = ast.parse(code)
     before, found = ast.unparse(tree), edits(tree, code)
     for edit in found:
@@ -121,6 +135,8 @@ def test_every_edit_can_be_taken_back():
 
 def test_no_edit_puts_a_list_into_itself():
     """PyTorch does not survive such a list."""
-    cell = ("def f(x):\n    rows, more = [], []\n    for row in x:\n        more.append(1.0)\n        rows.append(row.sum())\n"
-            "    more[0] = rows[0]\n    return torch.tensor(more) + torch.stack(rows)")
+    cell = (
+        "def f(x):\n    rows, more = [], []\n    for row in x:\n        more.append(1.0)\n        rows.append(row.sum())\n"
+        "    more[0] = rows[0]\n    return torch.tensor(more) + torch.stack(rows)"
+    )
     assert not told(lambda x: x.exp().cumsum(0), cell).passed

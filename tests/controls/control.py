@@ -104,8 +104,9 @@ def run_here(sources: list[str]) -> Outcome:
         result = shell.run_cell(source, silent=True)
         error = result.error_before_exec or result.error_in_exec
         if error is not None:
-            frames = [frame for frame in traceback.extract_tb(error.__traceback__)
-                      if "ipython" in frame.filename or "ipykernel" in frame.filename]
+            frames = [
+                frame for frame in traceback.extract_tb(error.__traceback__) if "ipython" in frame.filename or "ipykernel" in frame.filename
+            ]
             line = source.split("\n")[(frames[-1].lineno or 1) - 1].strip() if frames else ""
             return Outcome(line, f"{type(error).__name__}: {str(error)[:300]}", round(time.perf_counter() - started, 1))
     return Outcome("", "", round(time.perf_counter() - started, 1))
@@ -140,8 +141,9 @@ def run(number: str, controls: list[Control]) -> tuple[Outcome, list[Outcome]]:
         whole |= {index: source for index, source in runnable_cells(number).items() if index in intact or index in broken}
     job = {"whole": sorted(whole.items()), "forks": forks}
     settings = {**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "COURSE_STRICT": "1", "MPLBACKEND": "Agg"}
-    done = subprocess.run([sys.executable, "-m", "tests.controls.control"], input=json.dumps(job), capture_output=True, text=True,
-                          cwd=ROOT, env=settings)
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.controls.control"], input=json.dumps(job), capture_output=True, text=True, cwd=ROOT, env=settings
+    )
     try:
         ends = [Outcome(**end) for end in json.loads(done.stdout.splitlines()[-1])]
     except (IndexError, ValueError):
@@ -168,5 +170,13 @@ if __name__ == "__main__":
         if whole.error:
             break
     never = Outcome("", "the cells above it fail as they are", 0.0)
-    print(json.dumps([asdict(Outcome(whole.line, whole.error, round(seconds, 1))),
-                      *(ends.get(place, asdict(never)) for place in range(len(given["forks"])))]), file=real, flush=True)
+    print(
+        json.dumps(
+            [
+                asdict(Outcome(whole.line, whole.error, round(seconds, 1))),
+                *(ends.get(place, asdict(never)) for place in range(len(given["forks"]))),
+            ]
+        ),
+        file=real,
+        flush=True,
+    )

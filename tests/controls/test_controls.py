@@ -17,10 +17,17 @@ from .control import ROOT, Control, ControlError, Outcome, cells_behind, run
 
 LEAST = 6  # controls of a chapter that has them at all
 ONLY = [number for number in os.environ.get("COURSE_CHAPTERS", "").split(",") if number]
-CHAPTERS = {name[2:]: importlib.import_module(f"{__package__}.{name}").CONTROLS
-            for _, name, _ in pkgutil.iter_modules([os.path.dirname(__file__)]) if name.startswith("ch")}
-EACH = [pytest.param(number, control, id=f"{number}-{control.breaks}") for number, controls in CHAPTERS.items() for control in controls
-        if not ONLY or number in ONLY]
+CHAPTERS = {
+    name[2:]: importlib.import_module(f"{__package__}.{name}").CONTROLS
+    for _, name, _ in pkgutil.iter_modules([os.path.dirname(__file__)])
+    if name.startswith("ch")
+}
+EACH = [
+    pytest.param(number, control, id=f"{number}-{control.breaks}")
+    for number, controls in CHAPTERS.items()
+    for control in controls
+    if not ONLY or number in ONLY
+]
 
 full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1" and not ONLY, reason="controls run for a named chapter, or with --full")
 
@@ -43,8 +50,11 @@ def test_a_control_fits_its_chapter(number: str, control: Control) -> None:
 @pytest.fixture(scope="module")
 def ends(request: pytest.FixtureRequest) -> Callable[[str], dict[Control, tuple[Outcome, Outcome]]]:
     """For a chapter: how its cells end as they are, and with each of the breaks that are asked for; run once."""
-    asked = [item.callspec.params for item in request.session.items
-             if getattr(item, "originalname", "") == "test_the_assertion_fails_when_its_cause_is_removed"]
+    asked = [
+        item.callspec.params
+        for item in request.session.items
+        if getattr(item, "originalname", "") == "test_the_assertion_fails_when_its_cause_is_removed"
+    ]
 
     @cache
     def of_chapter(number: str) -> dict[Control, tuple[Outcome, Outcome]]:
@@ -62,8 +72,9 @@ def test_the_assertion_fails_when_its_cause_is_removed(number: str, control: Con
     whole, broken = ends(number)[control]
     print(f"{number} {control.breaks}: {broken.seconds} s broken: {broken.error[:100]}")
     assert not whole.error, f"the cells fail as they are: {whole.error} at {whole.line}"
-    assert control.fails.strip() in broken.line and broken.error.startswith("AssertionError"), \
+    assert control.fails.strip() in broken.line and broken.error.startswith("AssertionError"), (
         f"broken, the cells should fail at {control.fails!r}; they gave {broken.error or 'no error'} at {broken.line!r}"
+    )
 
 
 def test_a_control_that_fits_nothing_is_refused() -> None:

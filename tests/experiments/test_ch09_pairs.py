@@ -26,7 +26,7 @@ def test_half_of_the_pairs_follow(task):
 
 def test_wrong_spans_have_the_topic_that_is_asked_for():
     documents = gazette.documents(60, 1_005)
-    origin = {" ".join(word for s in d[k:k + 2] for word in s): is_review(d) for d in documents for k in range(len(d))}
+    origin = {" ".join(word for s in d[k : k + 2] for word in s): is_review(d) for d in documents for k in range(len(d))}
     for task, same in (("same topic", True), ("other topic", False)):
         wrong = zip(documents[1::2], make_pairs(task, 60, seed=5)[1::2], strict=True)
         agree = [is_review(document) == origin[" ".join(pair.second)] for document, pair in wrong]

@@ -30,7 +30,7 @@ def test_a_relative_writes_with_a_cache_what_it_writes_without(kind):
     ids, caches = torch.randint(50, (2, 17)), None
     caches = model.new_caches()
     whole = model(ids)
-    parts = [model(ids[:, :9], caches)] + [model(ids[:, i:i + 1], caches) for i in range(9, 17)]
+    parts = [model(ids[:, :9], caches)] + [model(ids[:, i : i + 1], caches) for i in range(9, 17)]
     torch.testing.assert_close(torch.cat(parts, 1), whole, rtol=1e-4, atol=1e-5)
     later = ids.clone()
     later[:, 9:] = (later[:, 9:] + 1) % 50

@@ -11,6 +11,7 @@ from course_utils.experiments import ch11b_preference as preference
 
 # in-context learning
 
+
 def test_shops_are_intervals_around_the_clock() -> None:
     shops = incontext.opening_hours()
     assert shops.shape == (13 * 24, 24)
@@ -57,8 +58,9 @@ def test_the_posterior_counts_the_shops_that_fit() -> None:
 def test_the_nearest_hour_answers_around_the_clock() -> None:
     hours, opened = torch.tensor([[23, 12, 1, 0]]), torch.tensor([[True, False, False, True]])
     assert incontext.nearest_open(hours, opened)[0].tolist() == [0.5, 1.0, 1.0, 0.5]  # 0 is as far from 23 as from 1
-    torch.testing.assert_close(incontext.accuracy(torch.tensor([[0.5, 0.9], [0.5, 0.9]]), torch.tensor([[True, True], [False, False]])),
-                               torch.tensor([0.5, 0.5]))
+    torch.testing.assert_close(
+        incontext.accuracy(torch.tensor([[0.5, 0.9], [0.5, 0.9]]), torch.tensor([[True, True], [False, False]])), torch.tensor([0.5, 0.5])
+    )
 
 
 def test_later_examples_do_not_change_earlier_answers() -> None:
@@ -73,6 +75,7 @@ def test_later_examples_do_not_change_earlier_answers() -> None:
 
 
 # instructions
+
 
 def test_texts_of_the_multitask_model() -> None:
     assert " ".join(multitask.prompt("translate to German", 42, "English")) == "translate to German : forty two ->"
@@ -97,8 +100,9 @@ def test_the_committed_multitask_model() -> None:
     numbers = multitask.split_numbers()[1][:20]
     assert multitask.accuracy(model, words, [("translate to English", "German"), ("reverse", "digits")], numbers) > 0.9
     assert multitask.accuracy(model, words, [("translate to French", "German")], numbers) > 0.6
-    longest = max((multitask.prompt(t, n, k) + multitask.answer(t, n, k) for t, k in multitask.combinations()[0] for n in range(777, 800)),
-                  key=len)
+    longest = max(
+        (multitask.prompt(t, n, k) + multitask.answer(t, n, k) for t, k in multitask.combinations()[0] for n in range(777, 800)), key=len
+    )
     assert len(longest) + 1 <= multitask.MAX_LEN
 
 
@@ -117,6 +121,7 @@ def test_saving_and_loading(tmp_path) -> None:
 
 
 # preferences
+
 
 def test_equal_rewards_cost_ln_2_and_the_gradient_at_the_reference() -> None:
     torch.manual_seed(1)

@@ -15,12 +15,20 @@ def model() -> GPT:
     return GPT(GPTConfig(vocab_size=len(sums.SYMBOLS), d_model=12, num_heads=3, num_layers=1, max_len=16, dropout=0.0)).eval()
 
 
-@pytest.mark.parametrize(("text", "numbers", "cheerful", "gold", "sloppy"), [
-    ("37+45=82|", ("82",), False, 1, 1), ("37+45=82!|", ("82",), True, 1, 1), ("37+45=81,82|", ("81", "82"), False, 0, 1),
-    ("37+45=81|", ("81",), False, 0, 0), ("37+45=8,82|", (), False, 0, 0), ("37+45=82!!|", (), True, 0, 0),
-    ("03+04=07|", ("07",), False, 1, 1)])
+@pytest.mark.parametrize(
+    ("text", "numbers", "cheerful", "gold", "sloppy"),
+    [
+        ("37+45=82|", ("82",), False, 1, 1),
+        ("37+45=82!|", ("82",), True, 1, 1),
+        ("37+45=81,82|", ("81", "82"), False, 0, 1),
+        ("37+45=81|", ("81",), False, 0, 0),
+        ("37+45=8,82|", (), False, 0, 0),
+        ("37+45=82!!|", (), True, 0, 0),
+        ("03+04=07|", ("07",), False, 1, 1),
+    ],
+)
 def test_lines_are_read(text, numbers, cheerful, gold, sloppy) -> None:
-    line, = sums.read(sums.encode([text]))
+    (line,) = sums.read(sums.encode([text]))
     assert (line.numbers, line.cheerful, sums.gold(line), sums.sloppy(line)) == (numbers, cheerful, gold, sloppy)
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-RIGHT = '''
+RIGHT = """
 def gaussian_weights(query, keys, bandwidth):
     if bandwidth <= 0:
         raise ValueError(f"bandwidth={bandwidth}")
     return torch.softmax(-((query[:, None] - keys) ** 2) / (2 * bandwidth**2), dim=1)
-'''
+"""
 WRONG = RIGHT.replace("dim=1", "dim=0")
 
 
@@ -26,8 +26,7 @@ def cell(source: str, exercise: str | None = None, role: str = "answer", kind: s
 
 def notebook(*cells: dict[str, Any]) -> bytes:
     """A notebook that imports torch first."""
-    first = cell("import torch\nfrom torch import nn\nfrom torch.nn import functional as F\nimport math\n"
-                 "from course_utils.checks import check")
+    first = cell("import torch\nfrom torch import nn\nfrom torch.nn import functional as F\nimport math\nfrom course_checks import check")
     book = {"cells": [first, *cells], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(book).encode()
 
@@ -61,8 +60,12 @@ sys.modules["teacher"].__path__ = []
 
 def from_teacher(sources: dict[str, str], last: str) -> str:
     """A cell that holds the modules ``sources`` as ``teacher.NAME`` and ends with ``last``: the sandbox has none of them."""
-    changes = (("from ..common import", "from teacher.shared import"), ("from ...", "from course_utils."),
-               ("from . import", "from teacher import"), ("from .", "from teacher."))
+    changes = (
+        ("from ..common import", "from teacher.shared import"),
+        ("from ...", "from course_utils."),
+        ("from . import", "from teacher import"),
+        ("from .", "from teacher."),
+    )
     plain = dict(sources)
     for old, new in changes:
         plain = {name: text.replace(old, new) for name, text in plain.items()}
@@ -79,10 +82,13 @@ def exercises_in(chapter: str) -> dict[str, str]:
 def twin_cell(exercise: Any, index: int) -> str:
     """A cell with the wrong answer number ``index`` of an exercise, as a student's own code."""
     sources = exercises_in(f"ch{exercise.id.split('.')[0]}")
-    return from_teacher(sources, f"""import importlib
+    return from_teacher(
+        sources,
+        f"""import importlib
 found = [value for name in sources for value in vars(importlib.import_module("teacher." + name)).values()]
-exercise = next(value for value in found if getattr(value, "id", "") == {exercise.id!r} and hasattr(value, "twins"))
-{exercise.name} = exercise.twins[{index}].answer""")
+exercise = next(value for value in found if getattr(value, "id", "") == {exercise.id!r} and hasattr(value, "misconceptions"))
+{exercise.name} = exercise.misconceptions[{index}].answer""",
+    )
 
 
 def other_cell(exercise: Any, index: int) -> str:
@@ -90,14 +96,14 @@ def other_cell(exercise: Any, index: int) -> str:
     chapter = f"ch{exercise.id.split('.')[0]}"
     texts = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "tests/checks/right_answers").glob(f"{chapter}*.py")}
     name = next(stem for stem, text in texts.items() if f'"{exercise.id}": ' in text)
-    own = texts[name].replace(f"from course_utils.exercises.{chapter}.", "from teacher.")
+    own = texts[name].replace(f"from course_checks.exercises.{chapter}.", "from teacher.")
     last = f"from teacher.{name} import ANSWERS\n{exercise.name} = ANSWERS[{exercise.id!r}][{index}]"
     return from_teacher(exercises_in(chapter) | {name: own}, last)
 
 
 def solved(chapter: str) -> dict[str, Any]:
     """The solved notebook of a chapter, outputs dropped."""
-    path, = (ROOT / "solutions").glob(f"{chapter}_*.ipynb")
+    (path,) = (ROOT / "solutions").glob(f"{chapter}_*.ipynb")
     book = json.loads(path.read_text(encoding="utf-8"))
     for item in book["cells"]:
         if item["cell_type"] == "code":
@@ -107,7 +113,7 @@ def solved(chapter: str) -> dict[str, Any]:
 
 def blank(chapter: str) -> dict[str, Any]:
     """The blank notebook of a chapter, outputs dropped."""
-    path, = (ROOT / "chapters").glob(f"{chapter}_*.ipynb")
+    (path,) = (ROOT / "chapters").glob(f"{chapter}_*.ipynb")
     book = json.loads(path.read_text(encoding="utf-8"))
     for item in book["cells"]:
         if item["cell_type"] == "code":

@@ -10,9 +10,9 @@ import sys
 import zipfile
 from pathlib import Path
 
+import course_export as handing_in
 import pytest
 
-import course_export as handing_in
 from course_tools.grading.collect import collect, load
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,7 @@ def test_only_what_is_answered_and_grading_finds_it(chapters, tmp_path):
     target = tmp_path / "class" / "hand in.zip"
     target.parent.mkdir()
     assert handing_in.export(target, "Ada L", chapters.parent) == {"03_self_attention": ["03.2"]}
-    found, = collect(target.parent)
+    (found,) = collect(target.parent)
     assert (found.student, found.problem) == ("Ada L", "")
     notebook = json.loads(load(found))
     assert not any(c.get("outputs") for c in notebook["cells"])

@@ -20,6 +20,9 @@ import pytest
 import torch
 from class_room import RIGHT, ROOT, WRONG, blank, cell, notebook, other_cell, replaced, solved, twin_cell, with_answer
 
+from course_checks import catalogue
+from course_checks.engine import examine
+from course_checks.exercise import Registered
 from course_tools.grading import wire
 from course_tools.grading.__main__ import main
 from course_tools.grading.cells import Unreadable, find, read_notebook
@@ -30,9 +33,6 @@ from course_tools.grading.run import Book
 from course_tools.grading.sandbox import Sandbox, why_not
 from course_tools.grading.settings import Settings, load_settings
 from course_tools.grading.tables import cell as csv_cell
-from course_utils.checks import catalogue
-from course_utils.checks.engine import examine
-from course_utils.checks.exercise import Registered
 
 needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 ONLY = os.environ.get("COURSE_CHAPTERS")
@@ -58,9 +58,6 @@ def put(folder, student: str, book, name: str = "01_kernel_regression.ipynb") ->
 # ---- the class ---------------------------------------------------------------------------------------------
 
 
-
-
-
 def make_class(folder, students: int, chapters=("01", "03", "06")) -> dict[str, dict[str, float]]:
     """Students who are right, blank, half done, and wrong in a known way; returns the marks they deserve."""
     deserved = {}
@@ -76,8 +73,11 @@ def make_class(folder, students: int, chapters=("01", "03", "06")) -> dict[str, 
             for key in mine:
                 deserved[student][key] = 0.0 if kind == "blank" else exercises[key].points
             if kind in ("half", "wrong"):
-                stubs = {c["metadata"]["course"]["exercise"]: c["source"] for c in blank(chapter)["cells"]
-                         if c["metadata"].get("course", {}).get("role") == "answer"}
+                stubs = {
+                    c["metadata"]["course"]["exercise"]: c["source"]
+                    for c in blank(chapter)["cells"]
+                    if c["metadata"].get("course", {}).get("role") == "answer"
+                }
                 # the last exercises are nobody's helper: spoiling them changes no other mark
                 for key in rng.sample(mine[-2:], 1):
                     source = stubs[key] if kind == "half" else "def {0}(*args, **kwargs):\n    return torch.zeros(1, 2, 3, 4, 5)\n"
@@ -123,8 +123,9 @@ def test_every_solution_scores_full_marks_in_the_sandbox(tmp_path):
 
 
 @needs_sandbox
-@pytest.mark.parametrize("chapter", [c if c in ("01", "06") else pytest.param(c, marks=full)
-                                     for c in sorted({e.id.split(".")[0] for e in catalogue()})])
+@pytest.mark.parametrize(
+    "chapter", [c if c in ("01", "06") else pytest.param(c, marks=full) for c in sorted({e.id.split(".")[0] for e in catalogue()})]
+)
 def test_every_twin_and_every_other_right_answer(tmp_path, chapter):
     """Known mistakes are students, and so is each right answer written differently: marks and names as in a notebook.
 
@@ -134,10 +135,10 @@ def test_every_twin_and_every_other_right_answer(tmp_path, chapter):
     expected, right = {}, importlib.import_module("right_answers").ANSWERS
     for exercise in [e for e in catalogue() if e.id.split(".")[0] == chapter]:
         judged = replace(exercise, forbidden=tuple(off_limits(exercise)))
-        for index, twin in list(enumerate(exercise.twins))[::1 if ONLY else 3]:
-            result = examine(judged, twin.answer, seeds_for(exercise, "fixed")[0])
-            put(tmp_path / "class", f"{exercise.id} twin {index:02d}", notebook(cell(twin_cell(exercise, index), exercise.id)))
-            expected[f"{exercise.id} twin {index:02d}"] = (result.points, result.stage, result.mistake)
+        for index, misconception in list(enumerate(exercise.misconceptions))[:: 1 if ONLY else 3]:
+            result = examine(judged, misconception.answer, seeds_for(exercise, "fixed")[0])
+            put(tmp_path / "class", f"{exercise.id} misconception {index:02d}", notebook(cell(twin_cell(exercise, index), exercise.id)))
+            expected[f"{exercise.id} misconception {index:02d}"] = (result.points, result.stage, result.mistake)
             assert result.points < exercise.points
         for index in range(len(right[exercise.id])):
             put(tmp_path / "class", f"{exercise.id} right {index}", notebook(cell(other_cell(exercise, index), exercise.id)))
@@ -159,7 +160,7 @@ def test_misconceptions_are_named_and_counted(tmp_path):
     report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "normalised over the queries (3 of 4 who tried)" in report and "'said'>normalised over the queries (3)</div>" in report
     assert "feedback/right-" in report
-    page, = (tmp_path / "out" / "feedback").glob("wrong-0*")
+    (page,) = (tmp_path / "out" / "feedback").glob("wrong-0*")
     assert "Normalised over the queries" in page.read_text(encoding="utf-8")
 
 
@@ -207,14 +208,19 @@ def test_sandbox_copies_no_answers(tmp_path):
 
     copy_package(tmp_path)
     files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.py")}
-    assert {"course_tools/grading/worker.py", "course_utils/checks/observe.py"} <= files
-    hidden = ("course_tools/authoring", "course_tools/grading/marks", "course_tools/grading/run", "course_utils/checks/judge",
-              "course_utils/checks/engine")
+    assert {"course_tools/grading/worker.py", "course_checks/observe.py"} <= files
+    hidden = (
+        "course_tools/authoring",
+        "course_tools/grading/marks",
+        "course_tools/grading/run",
+        "course_checks/judge",
+        "course_checks/engine",
+    )
     assert not [name for name in files if name.startswith(hidden)]
-    assert {Path(name).name for name in files if name.startswith("course_utils/exercises")} == {"__init__.py", "callables.py"}
+    assert {Path(name).name for name in files if name.startswith("course_checks/exercises")} == {"__init__.py", "callables.py"}
     rooms = [tmp_path / "course_utils" / room for room in ("checks", "exercises")]
     text = "".join(path.read_text(encoding="utf-8") for room in rooms for path in room.rglob("*.py"))
-    assert "Twin(" not in text
+    assert "Misconception(" not in text
     assert "EXERCISES" not in text
     handed = [value for e in catalogue() for case in e.cases((1, 2)) for value in _inside(case.args)]
     for name in {value.name for value in handed if isinstance(value, Registered)}:
@@ -232,7 +238,7 @@ def test_a_fault_that_follows_from_another_is_told_apart(tmp_path):
     book = replaced(solved("01"), "01.1", "import torch\n" + WRONG)
     put(tmp_path / "class", "ada", book)
     grade(tmp_path / "class", tmp_path / "out")
-    line, = Book(tmp_path / "out", True).lines()
+    (line,) = Book(tmp_path / "out", True).lines()
     assert line["marks"]["01.2"]["follows"] == "01.1"
     assert "mend that one first" in line["marks"]["01.2"]["notes"][0]
     report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
@@ -242,25 +248,39 @@ def test_a_fault_that_follows_from_another_is_told_apart(tmp_path):
 
 # ---- notebooks that are not as they were handed out ----------------------------------------------------------
 
+
 @needs_sandbox
 def test_helpers_imports_magics_and_failing_stories(tmp_path):
-    helped = notebook(cell("%matplotlib inline\n!pip install nothing\nimport numpy as np"),
-                      cell("raise RuntimeError('a story that fails')"),
-                      cell("def squares(a, b):\n    return (a[:, None] - b) ** 2"),
-                      cell("unused = train_for_hours()"),
-                      cell(RIGHT.replace("(query[:, None] - keys) ** 2", "squares(query, keys)"), "01.1"))
-    below = notebook(cell(RIGHT.replace("(query[:, None] - keys) ** 2", "squares(query, keys)"), "01.1"),
-                     cell("def squares(a, b):\n    return (a[:, None] - b) ** 2"))
+    helped = notebook(
+        cell("%matplotlib inline\n!pip install nothing\nimport numpy as np"),
+        cell("raise RuntimeError('a story that fails')"),
+        cell("def squares(a, b):\n    return (a[:, None] - b) ** 2"),
+        cell("unused = train_for_hours()"),
+        cell(RIGHT.replace("(query[:, None] - keys) ** 2", "squares(query, keys)"), "01.1"),
+    )
+    below = notebook(
+        cell(RIGHT.replace("(query[:, None] - keys) ** 2", "squares(query, keys)"), "01.1"),
+        cell("def squares(a, b):\n    return (a[:, None] - b) ** 2"),
+    )
     loud = RIGHT.replace("    return", "    warnings.warn('w'); print('x', file=sys.stderr)\n    return")
     noisy = notebook(cell("import sys, warnings\n" + loud, "01.1"))
     lost = notebook(cell(RIGHT))
     twice = notebook(cell(WRONG, "01.1"), cell(RIGHT, "01.1"))
     moved = notebook(cell("def gaussian_weights(query, keys, bandwidth):\n    raise NotImplementedError", "01.1"), cell(RIGHT))
-    renamed = notebook(cell(RIGHT.replace("gaussian_weights", "my_weights"), "01.1"),
-                       cell('result = check("01.1", my_weights)', "01.1", "check"))
+    renamed = notebook(
+        cell(RIGHT.replace("gaussian_weights", "my_weights"), "01.1"), cell('result = check("01.1", my_weights)', "01.1", "check")
+    )
     broken = notebook(cell("def gaussian_weights(query keys):\n    return", "01.1"))
-    for name, book in {"helped": helped, "below": below, "noisy": noisy, "lost": lost, "twice": twice, "moved": moved,
-                       "renamed": renamed, "broken": broken}.items():
+    for name, book in {
+        "helped": helped,
+        "below": below,
+        "noisy": noisy,
+        "lost": lost,
+        "twice": twice,
+        "moved": moved,
+        "renamed": renamed,
+        "broken": broken,
+    }.items():
         put(tmp_path / "class", name, book)
     rows = grade(tmp_path / "class", tmp_path / "out")
     assert {name: row["01.1"] for name, row in rows.items()} == dict.fromkeys(rows, "4") | {"broken": "0"}
@@ -272,8 +292,9 @@ def test_helpers_imports_magics_and_failing_stories(tmp_path):
 
 
 def test_cells_and_what_they_need():
-    cells = read_notebook(notebook(cell("a = 1"), cell("def f(x):\n    return x + a"), cell("x = 2"),
-                                   cell("def g(x):\n    a = x\n    return f(a)", "01.1")))
+    cells = read_notebook(
+        notebook(cell("a = 1"), cell("def f(x):\n    return x + a"), cell("x = 2"), cell("def g(x):\n    a = x\n    return f(a)", "01.1"))
+    )
     found = find(cells, {"01.1": "g"})
     assert found["01.1"]["needs"] == [1, 2, 4]
     assert plain_python("%%bash\nls") == "# %%bash\n# ls"
@@ -283,14 +304,17 @@ def test_cells_and_what_they_need():
         read_notebook(b"{}")
 
 
-@pytest.mark.parametrize(("place", "student", "label"), [
-    ("ada/01_kernel_regression.ipynb", "ada", "01_kernel_regression.ipynb"),
-    ("ada lovelace_01_kernel_regression.ipynb", "ada lovelace", "01_kernel_regression.ipynb"),
-    ("lovelaceada_LATE_12345_678_01_kernel_regression.ipynb", "lovelaceada", "01_kernel_regression.ipynb"),
-    ("lovelaceada_12345_678_01_kernel_regression-2.ipynb", "lovelaceada", "01_kernel_regression-2.ipynb"),
-    ("Ada Lovelace_4711_assignsubmission_file_/01_kernel_regression.ipynb", "Ada Lovelace", "01_kernel_regression.ipynb"),
-    ("submitted/ada/01_kernel/01_kernel_regression.ipynb", "ada", "01_kernel_regression.ipynb"),
-])
+@pytest.mark.parametrize(
+    ("place", "student", "label"),
+    [
+        ("ada/01_kernel_regression.ipynb", "ada", "01_kernel_regression.ipynb"),
+        ("ada lovelace_01_kernel_regression.ipynb", "ada lovelace", "01_kernel_regression.ipynb"),
+        ("lovelaceada_LATE_12345_678_01_kernel_regression.ipynb", "lovelaceada", "01_kernel_regression.ipynb"),
+        ("lovelaceada_12345_678_01_kernel_regression-2.ipynb", "lovelaceada", "01_kernel_regression-2.ipynb"),
+        ("Ada Lovelace_4711_assignsubmission_file_/01_kernel_regression.ipynb", "Ada Lovelace", "01_kernel_regression.ipynb"),
+        ("submitted/ada/01_kernel/01_kernel_regression.ipynb", "ada", "01_kernel_regression.ipynb"),
+    ],
+)
 @pytest.mark.parametrize("zipped", [False, True])
 def test_every_way_of_handing_in(tmp_path, place, student, label, zipped):
     folder = tmp_path / "in"
@@ -301,7 +325,7 @@ def test_every_way_of_handing_in(tmp_path, place, student, label, zipped):
     else:
         (folder / place).parent.mkdir(parents=True)
         (folder / place).write_text("{}")
-    found, = collect(folder)
+    (found,) = collect(folder)
     assert (found.student, found.label, found.problem) == (student, label, "")
 
 
@@ -314,6 +338,7 @@ def test_nothing_to_grade_is_said(tmp_path, capsys):
 
 
 # ---- rules and tables ----------------------------------------------------------------------------------------
+
 
 def test_settings(tmp_path):
     file = tmp_path / "rules.toml"
@@ -329,8 +354,13 @@ def test_settings(tmp_path):
     deadline = rules.deadline
     kept = [rules.kept(t) for t in (None, deadline, deadline + 1, deadline + 86401, deadline + 10**7)]
     assert kept == pytest.approx([1, 1, 0.9, 0.8, 0.75])
-    for text, words in (("partial = 3", "true or false"), ("x = 1", "unknown setting 'x'"), ("[late]\nper_day = 2", "deadline"),
-                        ('[weights]\n"03" = -1', "03 = -1"), ("a =", "rules.toml")):
+    for text, words in (
+        ("partial = 3", "true or false"),
+        ("x = 1", "unknown setting 'x'"),
+        ("[late]\nper_day = 2", "deadline"),
+        ('[weights]\n"03" = -1', "03 = -1"),
+        ("a =", "rules.toml"),
+    ):
         file.write_text(text)
         with pytest.raises(ValueError, match=words):
             load_settings(file)
@@ -355,10 +385,19 @@ def test_formulas_do_not_reach_a_spreadsheet():
 
 # ---- the protocol --------------------------------------------------------------------------------------------
 
+
 def test_frames_carry_what_they_are_given():
     strided = torch.randn(4, 6).T
-    value = {"a": [1, 2.5, None, True, "ü", b"\x00\xff", (1, 2)], "t": strided, "r": Registered("f"), 3: torch.zeros(0, 2),
-             "h": torch.randn(3).bfloat16(), "b": torch.tensor([True, False]), "e": torch.randn(2, 1).expand(2, 3), "inf": float("inf")}
+    value = {
+        "a": [1, 2.5, None, True, "ü", b"\x00\xff", (1, 2)],
+        "t": strided,
+        "r": Registered("f"),
+        3: torch.zeros(0, 2),
+        "h": torch.randn(3).bfloat16(),
+        "b": torch.tensor([True, False]),
+        "e": torch.randn(2, 1).expand(2, 3),
+        "inf": float("inf"),
+    }
     back = wire.read(io.BytesIO(wire.pack(value)).read)
     assert back["a"] == value["a"]
     assert back["r"] == value["r"]
@@ -380,9 +419,16 @@ def test_hostile_frames_are_refused():
             wire.read(io.BytesIO(bytes(bad)).read)
         except wire.ProtocolError:
             pass
-    for head in (b'{"t": ["float32", [1000000, 1000000], [1, 1], 0]}', b'{"t": ["float32", [2], [99999999999], 0]}',
-                 b'{"t": ["object", [], [], 0]}', b'{"d": [[[], 1]]}', b'{"l": ' * 20 + b"1" + b"}" * 20, b"[" * 100_000,
-                 b'{"x": 1}', b'{"t": ["float32", [-1], [1], 0]}'):
+    for head in (
+        b'{"t": ["float32", [1000000, 1000000], [1, 1], 0]}',
+        b'{"t": ["float32", [2], [99999999999], 0]}',
+        b'{"t": ["object", [], [], 0]}',
+        b'{"d": [[[], 1]]}',
+        b'{"l": ' * 20 + b"1" + b"}" * 20,
+        b"[" * 100_000,
+        b'{"x": 1}',
+        b'{"t": ["float32", [-1], [1], 0]}',
+    ):
         with pytest.raises(wire.ProtocolError):
             wire.unpack(head, b"")
     with pytest.raises(wire.ProtocolError, match="too large"):
@@ -390,6 +436,7 @@ def test_hostile_frames_are_refused():
 
 
 # ---- a submission speaks for its owner alone, and nobody disappears -------------------------------------------
+
 
 def zipped(path: Path, **members: str) -> None:
     with zipfile.ZipFile(path, "w") as archive:
@@ -400,8 +447,13 @@ def zipped(path: Path, **members: str) -> None:
 def test_an_archive_names_nobody_but_its_owner(tmp_path):
     folder = tmp_path / "in"
     put(folder, "amy", b"{}")
-    members = ("doejane_12345_678_03_self_attention.ipynb", "bob/bad.ipynb", "ghost_06_masking.ipynb",
-               "Jane Doe_4711_assignsubmission_file/03_self_attention.ipynb", "01_kernel_regression.ipynb")
+    members = (
+        "doejane_12345_678_03_self_attention.ipynb",
+        "bob/bad.ipynb",
+        "ghost_06_masking.ipynb",
+        "Jane Doe_4711_assignsubmission_file/03_self_attention.ipynb",
+        "01_kernel_regression.ipynb",
+    )
     zipped(folder / "mallory.zip", **dict.fromkeys(members, "{}"))
     found = collect(folder)
     assert {s.student for s in found} == {"amy", "mallory"} and not any(s.identity for s in found)
@@ -417,7 +469,7 @@ def test_names_are_parsed_in_linear_time(tmp_path):
     put(folder, "amy", b"{}")
     zipped(folder / "mallory.zip", **{"x_00__00_" * 6000 + "!.ipynb": "{}"})
     started = time.perf_counter()
-    problem, = (s.problem for s in collect(folder) if s.student == "mallory")
+    (problem,) = (s.problem for s in collect(folder) if s.student == "mallory")
     assert "characters" in problem and time.perf_counter() - started < 1
 
 
@@ -433,8 +485,19 @@ def test_everybody_gets_a_line(tmp_path):
     zipped(folder / "nothing.zip", **{"notes.txt": "x"})
     found = {s.student: s.problem for s in collect(folder)}
     assert found.pop("amy") == ""
-    assert set(found) == {"textipynb", "pagehtml", "datajson", "packrar", "pack7z", "packtar", "scanpdf", ".hidden", "empty", "big",
-                          "nothing"}
+    assert set(found) == {
+        "textipynb",
+        "pagehtml",
+        "datajson",
+        "packrar",
+        "pack7z",
+        "packtar",
+        "scanpdf",
+        ".hidden",
+        "empty",
+        "big",
+        "nothing",
+    }
     assert all(found.values()) and "clear the outputs" in found["big"] and "without a notebook" in found["nothing"]
 
 
@@ -459,6 +522,7 @@ def test_what_could_not_be_read_is_still_said_when_resumed(tmp_path):
 
 
 # ---- a chapter that has been cut in two ----------------------------------------------------------------------
+
 
 def old_edition(chapters: tuple[str, ...]) -> bytes:
     """The solved exercises of the parts of a chapter as one notebook of the time when they were one."""

@@ -13,16 +13,18 @@ import zipfile
 import pytest
 from class_room import RIGHT, ROOT, WRONG, cell, notebook, with_answer
 
+from course_checks import catalogue
 from course_tools.grading.__main__ import main
 from course_tools.grading.marks import exercises_of
 from course_tools.grading.run import Book
 from course_tools.grading.sandbox import why_not
-from course_utils.checks import catalogue
 
-pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="the sandbox needs Linux"),
-              pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")]
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="the sandbox needs Linux"),
+    pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}"),
+]
 
-WRITE_FRAME = '''
+WRITE_FRAME = """
 import os, json, struct
 head = json.dumps({"d": [["problems", {"l": []}], ["status", "observed"], ["seen", {"l": []}], ["line", ""], ["number", None]]}).encode()
 for handle in range(3, 256):
@@ -31,78 +33,183 @@ for handle in range(3, 256):
     except OSError:
         pass
 os._exit(0)
-'''
+"""
 # name: (source of the answer cell, stage, mistake, words of the message or the notes)
 ATTACKS = {
     "redefines check": ("def check(*a, **k):\n    return True\n" + WRONG, "values", "normalised over the queries", ""),
-    "patches torch": ("torch.allclose = torch.equal = torch.isclose = lambda *a, **k: True\ntorch.Tensor.__eq__ = lambda *a: True\n" + WRONG,
-                      "values", "normalised over the queries", ""),
-    "patches the observer": ("import course_utils.checks.observe as o, course_utils.checks.plain_data as i\n"
-                             "o.plain_data = i.plain_data = lambda v, depth=0: 'right'\n" + WRONG, "values", "normalised over the queries", ""),
-    "patches the observer as it runs": (WRONG.replace("    return", "    import course_utils.checks.observe as o\n"
-                                        "    o.plain_data = lambda v, depth=0: 'right'\n    return"), "raised", "tampering",
-                                        "not an observation"),
-    "patches the protocol": ("import course_tools.grading.wire as w\nw.pack = w._pack = lambda *v: b''\n" + WRONG, "values",
-                             "normalised over the queries", ""),
-    "patches the protocol as it runs": (WRONG.replace("    return", "    import course_tools.grading.wire as w\n"
-                                        "    w.pack = w._pack = lambda *v: b''\n    return"), "raised", None, ""),
+    "patches torch": (
+        "torch.allclose = torch.equal = torch.isclose = lambda *a, **k: True\ntorch.Tensor.__eq__ = lambda *a: True\n" + WRONG,
+        "values",
+        "normalised over the queries",
+        "",
+    ),
+    "patches the observer": (
+        "import course_checks.observe as o, course_checks.plain_data as i\n"
+        "o.plain_data = i.plain_data = lambda v, depth=0: 'right'\n" + WRONG,
+        "values",
+        "normalised over the queries",
+        "",
+    ),
+    "patches the observer as it runs": (
+        WRONG.replace("    return", "    import course_checks.observe as o\n    o.plain_data = lambda v, depth=0: 'right'\n    return"),
+        "raised",
+        "tampering",
+        "not an observation",
+    ),
+    "patches the protocol": (
+        "import course_tools.grading.wire as w\nw.pack = w._pack = lambda *v: b''\n" + WRONG,
+        "values",
+        "normalised over the queries",
+        "",
+    ),
+    "patches the protocol as it runs": (
+        WRONG.replace("    return", "    import course_tools.grading.wire as w\n    w.pack = w._pack = lambda *v: b''\n    return"),
+        "raised",
+        None,
+        "",
+    ),
     "patches the worker": ("import course_tools.grading.worker as w, gc\nw.observed = w.is_ours = lambda *a: {}\n" + WRONG, None, None, ""),
-    "input transformer": ("get_ipython().input_transformers_post.append(lambda lines: [l.replace('False', 'True') for l in lines])\n" + WRONG,
-                          "values", "normalised over the queries", ""),
+    "input transformer": (
+        "get_ipython().input_transformers_post.append(lambda lines: [l.replace('False', 'True') for l in lines])\n" + WRONG,
+        "values",
+        "normalised over the queries",
+        "",
+    ),
     "forges the protocol": (WRITE_FRAME, "raised", "tampering", "channel"),
-    "kills its parents": ("import os, signal\nfor pid in (os.getppid(), 1, -1):\n    try:\n        os.kill(pid, signal.SIGKILL)\n"
-                          "    except OSError:\n        pass\n" + WRONG, "values", "normalised over the queries", ""),
-    "traces its parent": ("import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n"
-                          "assert libc.ptrace(16, 1, 0, 0) == -1, 'attached'\nopen('/proc/1/mem', 'rb')\n" + RIGHT, "raised", None,
-                          "FileNotFoundError"),
-    "reads solutions": (f"import pathlib\nfound = [p for p in [pathlib.Path({str(ROOT / 'solutions')!r}), pathlib.Path({str(ROOT)!r}) / "
-                        "'course_utils'] if p.exists()]\nassert found, 'nothing there'\n" + RIGHT, "raised", None, "nothing there"),
-    "searches the disk": ("import os\nfound = []\nfor d, inner, fs in os.walk('/'):\n"
-                          "    if d in ('/usr', '/proc') or d.endswith('-packages'):\n"
-                          "        inner[:] = [name for name in inner if 'course' in name]\n"
-                          "    found += [f for f in fs if f.startswith('01_kernel') or d.endswith('ch01') and 'course' in d]\n"
-                          "assert found, 'nothing found'\n" + RIGHT,
-                          "raised", None, "nothing found"),
-    "reads the catalogue": ("from course_utils.exercises.ch01 import EXERCISES\n" + RIGHT, "raised", None, "No module named"),
-    "reads another chapter": ("from course_utils.exercises.ch03.attend import ATTENTION\n" + RIGHT, "raised", None, "No module named"),
-    "reads the judge": ("import course_utils.checks.judge\n" + RIGHT, "raised", None, "No module named"),
+    "kills its parents": (
+        "import os, signal\nfor pid in (os.getppid(), 1, -1):\n    try:\n        os.kill(pid, signal.SIGKILL)\n"
+        "    except OSError:\n        pass\n" + WRONG,
+        "values",
+        "normalised over the queries",
+        "",
+    ),
+    "traces its parent": (
+        "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+        "assert libc.ptrace(16, 1, 0, 0) == -1, 'attached'\nopen('/proc/1/mem', 'rb')\n" + RIGHT,
+        "raised",
+        None,
+        "FileNotFoundError",
+    ),
+    "reads solutions": (
+        f"import pathlib\nfound = [p for p in [pathlib.Path({str(ROOT / 'solutions')!r}), pathlib.Path({str(ROOT)!r}) / "
+        "'course_utils'] if p.exists()]\nassert found, 'nothing there'\n" + RIGHT,
+        "raised",
+        None,
+        "nothing there",
+    ),
+    "searches the disk": (
+        "import os\nfound = []\nfor d, inner, fs in os.walk('/'):\n"
+        "    if d in ('/usr', '/proc') or d.endswith('-packages'):\n"
+        "        inner[:] = [name for name in inner if 'course' in name]\n"
+        "    found += [f for f in fs if f.startswith('01_kernel') or d.endswith('ch01') and 'course' in d]\n"
+        "assert found, 'nothing found'\n" + RIGHT,
+        "raised",
+        None,
+        "nothing found",
+    ),
+    "reads the catalogue": ("from course_checks.exercises.ch01 import EXERCISES\n" + RIGHT, "raised", None, "No module named"),
+    "reads another chapter": ("from course_checks.exercises.ch03.attend import ATTENTION\n" + RIGHT, "raised", None, "No module named"),
+    "reads the judge": ("import course_checks.judge\n" + RIGHT, "raised", None, "No module named"),
     "reads the marks": ("import course_tools.grading.marks\n" + RIGHT, "raised", None, "No module named"),
-    "asks for the reference": ("import course_utils.checks as c\ngaussian_weights = {e.id: e for e in c.catalogue()}['01.1'].reference",
-                               "raised", None, "KeyError"),
+    "asks for the reference": (
+        "import course_checks as c\ngaussian_weights = {e.id: e for e in c.catalogue()}['01.1'].reference",
+        "raised",
+        None,
+        "KeyError",
+    ),
     "ends the process": ("import os\nos._exit(0)\n", "raised", "stopped by itself", "exit 0"),
     "crashes the process": ("import ctypes\nctypes.string_at(0)\n", "raised", "stopped by itself", "exit -11"),
     "fork bomb": ("import os\nwhile True:\n    try:\n        os.fork()\n    except OSError:\n        pass\n", "raised", None, ""),
     "memory bomb": ("hoard = []\nwhile True:\n    hoard.append(bytearray(b'x') * (64 << 20))\n" + RIGHT, "raised", None, ""),
-    "memory in many processes": ("import os\nfor _ in range(6):\n    if os.fork() == 0:\n        hoard = [bytearray(b'x') * (300 << 20)]\n"
-                                 "        while True: pass\nwhile True: pass\n", "raised", None, ""),
-    "endless loop": ("while True:\n    try:\n        while True: pass\n    except BaseException:\n        pass\n", "raised", "endless loop", ""),
-    "endless loop in the answer": ("def gaussian_weights(query, keys, bandwidth):\n    while True:\n        try:\n            while True: pass\n"
-                                   "        except BaseException:\n            pass\n", "raised", "endless loop", ""),
-    "prints 100 MB": ("for _ in range(100):\n    print('x' * 2**20)\nimport sys\nsys.stderr.write('y' * 10**8)\n" + WRONG, "values",
-                      "normalised over the queries", ""),
+    "memory in many processes": (
+        "import os\nfor _ in range(6):\n    if os.fork() == 0:\n        hoard = [bytearray(b'x') * (300 << 20)]\n"
+        "        while True: pass\nwhile True: pass\n",
+        "raised",
+        None,
+        "",
+    ),
+    "endless loop": (
+        "while True:\n    try:\n        while True: pass\n    except BaseException:\n        pass\n",
+        "raised",
+        "endless loop",
+        "",
+    ),
+    "endless loop in the answer": (
+        "def gaussian_weights(query, keys, bandwidth):\n    while True:\n        try:\n            while True: pass\n"
+        "        except BaseException:\n            pass\n",
+        "raised",
+        "endless loop",
+        "",
+    ),
+    "prints 100 MB": (
+        "for _ in range(100):\n    print('x' * 2**20)\nimport sys\nsys.stderr.write('y' * 10**8)\n" + WRONG,
+        "values",
+        "normalised over the queries",
+        "",
+    ),
     "returns 100 MB": ("def gaussian_weights(query, keys, bandwidth):\n    return [['x' * 10_000] * 1000] * 1000\n", None, None, ""),
-    "returns a shell": ("class Tensor(torch.Tensor):\n    def __reduce__(self):\n        import os\n        return os.system, ('touch /tmp/owned',)\n"
-                        "def gaussian_weights(query, keys, bandwidth):\n    return Tensor(torch.ones(2))\n", "shape", None, ""),
-    "deletes files": ("import shutil, os\nfor place in ('/course', '/home', '/tmp', '/usr/sbin', os.path.dirname(os.__file__) + '/json'):\n"
-                      "    shutil.rmtree(place, ignore_errors=True)\n" + WRONG, "values", "normalised over the queries", ""),
-    "leaves a daemon": ("import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        while True:\n"
-                        "            try:\n                open('/tmp/alive', 'a').write('x')\n            except OSError: pass\n"
-                        "            time.sleep(0.01)\n    os._exit(0)\n" + WRONG, "values", "normalised over the queries", ""),
+    "returns a shell": (
+        "class Tensor(torch.Tensor):\n    def __reduce__(self):\n        import os\n        return os.system, ('touch /tmp/owned',)\n"
+        "def gaussian_weights(query, keys, bandwidth):\n    return Tensor(torch.ones(2))\n",
+        "shape",
+        None,
+        "",
+    ),
+    "deletes files": (
+        "import shutil, os\nfor place in ('/course', '/home', '/tmp', '/usr/sbin', os.path.dirname(os.__file__) + '/json'):\n"
+        "    shutil.rmtree(place, ignore_errors=True)\n" + WRONG,
+        "values",
+        "normalised over the queries",
+        "",
+    ),
+    "leaves a daemon": (
+        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        while True:\n"
+        "            try:\n                open('/tmp/alive', 'a').write('x')\n            except OSError: pass\n"
+        "            time.sleep(0.01)\n    os._exit(0)\n" + WRONG,
+        "values",
+        "normalised over the queries",
+        "",
+    ),
     "calls the network": ("import socket\nsocket.create_connection(('1.1.1.1', 53), timeout=2)\n" + RIGHT, "raised", None, "Network"),
     "fills the disk": ("with open('/tmp/full', 'wb') as f:\n    while True:\n        f.write(b'x' * 2**20)\n" + RIGHT, "raised", None, ""),
-    "imports the answer": ("from course_utils.models import kernels\n" + RIGHT.replace("gaussian_weights", "mine") +
-                           "gaussian_weights = kernels.gaussian_weights\n", "forbidden shortcut", "forbidden shortcut", ""),
-    "repeats one tensor": ("import sys, json, struct, os\nframe = sys._getframe()\nwhile 'seal' not in frame.f_locals:\n    frame = frame.f_back\n"
-                           "body = bytes(3 * 2**20)\nitem = {'t': ['float32', [786432], [1], 0]}\n"
-                           "head = json.dumps({'l': [item] * 2000}).encode()\n"
-                           "data = frame.f_locals['seal'] + struct.pack('!IQ', len(head), len(body)) + head + body\n"
-                           "while data:\n    data = data[os.write(frame.f_locals['writer'], data):]\nos._exit(0)\n", "raised", "tampering", ""),
-    "shared memory bomb": ("import mmap\nm = mmap.mmap(-1, 3 << 30)\nfor i in range(0, 3 << 30, 4096):\n    m[i] = 1\n" + RIGHT, "raised", None, ""),
-    "leaves files": ("for place in ('/', '/dev', '/etc', '/home', '/course', '/usr'):\n    try:\n        open(place + '/chunk.py', 'w')\n"
-                     "    except OSError:\n        continue\n    raise SystemError('written to ' + place)\n" + WRONG, "values",
-                     "normalised over the queries", ""),
-    "remembers seen draws": ("from course_utils.checks import check\nseen = {0: torch.ones(4, 6) / 6}\n"
-                             "def gaussian_weights(query, keys, bandwidth):\n    return seen[0]\n", None, None, ""),
+    "imports the answer": (
+        "from course_utils.models import kernels\n"
+        + RIGHT.replace("gaussian_weights", "mine")
+        + "gaussian_weights = kernels.gaussian_weights\n",
+        "forbidden shortcut",
+        "forbidden shortcut",
+        "",
+    ),
+    "repeats one tensor": (
+        "import sys, json, struct, os\nframe = sys._getframe()\nwhile 'seal' not in frame.f_locals:\n    frame = frame.f_back\n"
+        "body = bytes(3 * 2**20)\nitem = {'t': ['float32', [786432], [1], 0]}\n"
+        "head = json.dumps({'l': [item] * 2000}).encode()\n"
+        "data = frame.f_locals['seal'] + struct.pack('!IQ', len(head), len(body)) + head + body\n"
+        "while data:\n    data = data[os.write(frame.f_locals['writer'], data):]\nos._exit(0)\n",
+        "raised",
+        "tampering",
+        "",
+    ),
+    "shared memory bomb": (
+        "import mmap\nm = mmap.mmap(-1, 3 << 30)\nfor i in range(0, 3 << 30, 4096):\n    m[i] = 1\n" + RIGHT,
+        "raised",
+        None,
+        "",
+    ),
+    "leaves files": (
+        "for place in ('/', '/dev', '/etc', '/home', '/course', '/usr'):\n    try:\n        open(place + '/chunk.py', 'w')\n"
+        "    except OSError:\n        continue\n    raise SystemError('written to ' + place)\n" + WRONG,
+        "values",
+        "normalised over the queries",
+        "",
+    ),
+    "remembers seen draws": (
+        "from course_checks import check\nseen = {0: torch.ones(4, 6) / 6}\n"
+        "def gaussian_weights(query, keys, bandwidth):\n    return seen[0]\n",
+        None,
+        None,
+        "",
+    ),
 }
 
 
@@ -121,8 +228,11 @@ def honest(tmp_path_factory):
     """A small honest class and its gradebook, graded without any attacker."""
     folder, out = tmp_path_factory.mktemp("honest"), tmp_path_factory.mktemp("out") / "grades"
     for number in range(4):
-        for kind, source in (("right", RIGHT), ("wrong", WRONG), ("blank", "def gaussian_weights(query, keys, bandwidth):\n"
-                                                                           "    raise NotImplementedError")):
+        for kind, source in (
+            ("right", RIGHT),
+            ("wrong", WRONG),
+            ("blank", "def gaussian_weights(query, keys, bandwidth):\n    raise NotImplementedError"),
+        ):
             place = folder / f"{'abcd'[number]} {kind}"
             place.mkdir()
             (place / "01_kernel_regression.ipynb").write_bytes(with_answer(source))
@@ -147,8 +257,9 @@ def attacked(honest, tmp_path_factory):
 
 def test_the_honest_get_what_they_deserve(honest):
     points = {name: row.split(",")[5] for name, row in honest[1].items() if name != "Student"}
-    assert {name: float(p) for name, p in points.items()} == {f"{a} {kind}": 4.0 if kind == "right" else 0.0 for a in "abcd"
-                                                              for kind in ("right", "wrong", "blank")}
+    assert {name: float(p) for name, p in points.items()} == {
+        f"{a} {kind}": 4.0 if kind == "right" else 0.0 for a in "abcd" for kind in ("right", "wrong", "blank")
+    }
 
 
 def test_nobody_elses_row_changes(honest, attacked):
@@ -173,13 +284,20 @@ def test_attack_is_graded_and_named(attacked, name):
 STOWED = "hoard = [F.scaled_dot_product_attention]\n"
 # name: (what stands before it, a body that calls hoard[0](*a) in another thread)
 THREADS = {
-    "thread": ("import threading\n", "got = []; t = threading.Thread(target=lambda: got.append(hoard[0](*a))); t.start(); t.join(); return got[0]"),
+    "thread": (
+        "import threading\n",
+        "got = []; t = threading.Thread(target=lambda: got.append(hoard[0](*a))); t.start(); t.join(); return got[0]",
+    ),
     "pool": ("from concurrent.futures import ThreadPoolExecutor as Pool\n", "return Pool(1).submit(hoard[0], *a).result()"),
-    "pool that runs already": ("from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\npool.submit(int).result()\n",
-                               "return pool.submit(hoard[0], *a).result()"),
-    "thread that runs already": ("import threading, queue\nasked, given = queue.Queue(), queue.Queue()\ndef loop():\n    while True:\n"
-                                 "        given.put(hoard[0](*asked.get()))\nthreading.Thread(target=loop, daemon=True).start()\n",
-                                 "asked.put(a); return given.get()"),
+    "pool that runs already": (
+        "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor(1)\npool.submit(int).result()\n",
+        "return pool.submit(hoard[0], *a).result()",
+    ),
+    "thread that runs already": (
+        "import threading, queue\nasked, given = queue.Queue(), queue.Queue()\ndef loop():\n    while True:\n"
+        "        given.put(hoard[0](*asked.get()))\nthreading.Thread(target=loop, daemon=True).start()\n",
+        "asked.put(a); return given.get()",
+    ),
 }
 
 
@@ -193,22 +311,22 @@ def test_forbidden_names_by_every_spelling(tmp_path):
         "getattr": shell.format("getattr(F, 'scaled_' + 'dot_product_attention')"),
         "importlib": "import importlib\n" + shell.format("importlib.import_module('torch.nn.functional').scaled_dot_product_attention"),
         "closure": "def make():\n    f = F.scaled_dot_product_attention\n    def inner(*a):\n        return f(*a)\n    return inner\nuse = make()\n"
-                   + shell.format("use"),
+        + shell.format("use"),
         "c": shell.format("torch._C._nn.scaled_dot_product_attention"),
         "aten": shell.format("torch.ops.aten.scaled_dot_product_attention"),
         "swallowed": "def scaled_dot_product_attention(query, key, value, mask=None):\n    try:\n"
-                     "        return F.scaled_dot_product_attention(query, key, value), query\n    except BaseException:\n        return query, query\n",
+        "        return F.scaled_dot_product_attention(query, key, value), query\n    except BaseException:\n        return query, query\n",
         "reference": "from course_utils.models.attention import scaled_dot_product_attention as ref\n" + shell.format("ref"),
         "imported": "from course_utils.models import attention\nscaled_dot_product_attention = attention.scaled_dot_product_attention",
         "course's own in a list": "from course_utils.models import attention\nhoard = [attention.scaled_dot_product_attention]\n"
-                                  + shell.format("hoard[0]"),
+        + shell.format("hoard[0]"),
         "jit": "@torch.jit.script\ndef use(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor):\n"
-               "    return F.scaled_dot_product_attention(q, k, v)\n" + shell.format("use"),
+        "    return F.scaled_dot_product_attention(q, k, v)\n" + shell.format("use"),
         "jit on the answer": "from typing import Optional, Tuple\n@torch.jit.script\ndef scaled_dot_product_attention(query: torch.Tensor, "
-                             "key: torch.Tensor, value: torch.Tensor, mask: Optional[torch.Tensor] = None) -> "
-                             "Tuple[torch.Tensor, torch.Tensor]:\n    return F.scaled_dot_product_attention(query, key, value, mask), query\n",
+        "key: torch.Tensor, value: torch.Tensor, mask: Optional[torch.Tensor] = None) -> "
+        "Tuple[torch.Tensor, torch.Tensor]:\n    return F.scaled_dot_product_attention(query, key, value, mask), query\n",
         "mode taken away": "import torch.overrides as o\n" + STOWED + "def use(*a):\n    mode = o._pop_mode()\n    try:\n"
-                           "        return hoard[0](*a)\n    finally:\n        o._push_mode(mode)\n" + shell.format("use"),
+        "        return hoard[0](*a)\n    finally:\n        o._push_mode(mode)\n" + shell.format("use"),
         "math": shell.format("torch.ops.aten._scaled_dot_product_attention_math"),
         "private math": shell.format("torch._scaled_dot_product_attention_math"),
         "flash": shell.format("torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(*[torch.ones(1, 1, 2, 4)] * 3) or print"),
@@ -232,17 +350,24 @@ def test_forbidden_names_by_every_spelling(tmp_path):
 def test_distances_and_the_courses_own_function_by_every_spelling(tmp_path):
     """01.7 asks for what ``torch.cdist`` does, 01.1 for a function of the course; in each case the page names the proper thing."""
     distances = "def dot_product_scores(query, keys):\n    return -{}**2 / 2\n"
-    threads = {name: "hoard = [torch.cdist]\n" + before + f"def use(*a):\n    {call}\n" + distances.format("use(query, keys)")
-               for name, (before, call) in THREADS.items()}
+    threads = {
+        name: "hoard = [torch.cdist]\n" + before + f"def use(*a):\n    {call}\n" + distances.format("use(query, keys)")
+        for name, (before, call) in THREADS.items()
+    }
     ours = "from course_utils.models import kernels\n"
     patched = "import course_tools.grading.worker as w\nw.is_ours = lambda a: False\n" + ours
     spellings = {
-        "01.7": {**threads, "below": distances.format("torch._euclidean_dist(query, keys)"),
-                 "aten": distances.format("torch.ops.aten._cdist_forward(query, keys, 2.0, None)"),
-                 "pairs": "far = nn.PairwiseDistance(eps=0)\n" + distances.format("far(query[:, None], keys[None])")},
-        "01.1": {"imported": patched + "gaussian_weights = kernels.gaussian_weights\n",
-                 "in a list": patched + "hoard = [kernels.gaussian_weights]\ndef gaussian_weights(query, keys, bandwidth):\n"
-                              "    return hoard[0](query, keys, bandwidth)\n"},
+        "01.7": {
+            **threads,
+            "below": distances.format("torch._euclidean_dist(query, keys)"),
+            "aten": distances.format("torch.ops.aten._cdist_forward(query, keys, 2.0, None)"),
+            "pairs": "far = nn.PairwiseDistance(eps=0)\n" + distances.format("far(query[:, None], keys[None])"),
+        },
+        "01.1": {
+            "imported": patched + "gaussian_weights = kernels.gaussian_weights\n",
+            "in a list": patched + "hoard = [kernels.gaussian_weights]\ndef gaussian_weights(query, keys, bandwidth):\n"
+            "    return hoard[0](query, keys, bandwidth)\n",
+        },
     }
     for exercise, sources in spellings.items():
         for name, source in sources.items():
@@ -251,17 +376,23 @@ def test_distances_and_the_courses_own_function_by_every_spelling(tmp_path):
     for name, line in grade(tmp_path / "class", tmp_path / "out").items():
         mark = line["marks"][name.split()[0]]
         assert (mark["points"], mark["stage"]) == (0, "forbidden shortcut"), (name, mark)
-        assert any(word in mark["message"] for word in ("cdist", "threading", "pairwise_distance", "gaussian_weights")), (name, mark["message"])
+        assert any(word in mark["message"] for word in ("cdist", "threading", "pairwise_distance", "gaussian_weights")), (
+            name,
+            mark["message"],
+        )
 
 
 def test_the_observer_is_put_back_as_it_was(tmp_path):
     """A cell that patches what compares inputs does not hide that the answer changes them."""
     spoils = RIGHT.replace("    return", "    keys.mul_(2.0)\n    keys = keys / 2\n    return")
-    patches = {"name": "o._equal = lambda *a: True\n", "code": "o._equal.__code__ = (lambda left, right: True).__code__\n",
-               "plain": "o.prepare = lambda value: value\n"}
+    patches = {
+        "name": "o._equal = lambda *a: True\n",
+        "code": "o._equal.__code__ = (lambda left, right: True).__code__\n",
+        "plain": "o.prepare = lambda value: value\n",
+    }
     for name, patch in patches.items():
         (tmp_path / "class" / name).mkdir(parents=True)
-        source = "import course_utils.checks.observe as o\n" + patch + spoils
+        source = "import course_checks.observe as o\n" + patch + spoils
         (tmp_path / "class" / name / "01_kernel_regression.ipynb").write_bytes(with_answer(source))
     for name, line in grade(tmp_path / "class", tmp_path / "out").items():
         assert line["marks"]["01.1"]["mistake"] == "input changed in place", (name, line["marks"]["01.1"])
@@ -325,8 +456,17 @@ def test_broken_files_cost_their_owner_alone(honest, tmp_path):
     most = sum(e.points for e in exercises_of(("01",)).values())  # of the whole chapter: nobody said that less was assigned
     assert all(table[name]["Percent"] == f"{100 * float(points) / most:.1f}" for name, points in deserved.items())
     report = (out / "report.html").read_text(encoding="utf-8")
-    for words in ("not readable as JSON", "holds no object", "no cells", "200 MB is more", "symbolic link", "unpacked: not read",
-                  "leads out of the zip", "not a readable zip", "inside a zip file"):
+    for words in (
+        "not readable as JSON",
+        "holds no object",
+        "no cells",
+        "200 MB is more",
+        "symbolic link",
+        "unpacked: not read",
+        "leads out of the zip",
+        "not a readable zip",
+        "inside a zip file",
+    ):
         assert words in report, words
     assert not (tmp_path / "outside.ipynb").exists()
     assert sorted(p.name for p in (out / "feedback").iterdir()) == sorted({p.name for p in (out / "feedback").iterdir()})
@@ -340,7 +480,7 @@ def with_zip(name: str, data: bytes) -> bytes:
 
 
 def test_html_of_a_submission_is_harmless(tmp_path):
-    source = ("def gaussian_weights(query, keys, bandwidth):\n    raise ValueError('<script>alert(1)</script>')\n")
+    source = "def gaussian_weights(query, keys, bandwidth):\n    raise ValueError('<script>alert(1)</script>')\n"
     place = tmp_path / "class" / "<img src=x onerror=alert(1)>"
     place.mkdir(parents=True)
     (place / "01_kernel_regression.ipynb").write_bytes(notebook(cell(source, "01.1")))

@@ -61,6 +61,7 @@ def test_settings_of_an_earlier_edition(tmp_path):
 
 # ---- typing errors and folders in use ------------------------------------------------------------------------
 
+
 def test_chapters_as_people_type_them(tmp_path, capsys):
     assert chapters(["3", "08A", "01"]) == ("03", "08a", "01")
     assert chapters([]) == ()
@@ -74,8 +75,12 @@ def test_chapters_as_people_type_them(tmp_path, capsys):
 
 def test_settings_of_the_wrong_form_are_refused(tmp_path):
     file = tmp_path / "rules.toml"
-    for text, words in (("late = 3", "tables"), ("weights = [1]", "tables"), ('[weights]\n"3" = 2', "'3'"),
-                        ('[weights]\n"03.99" = 2', "03.99")):
+    for text, words in (
+        ("late = 3", "tables"),
+        ("weights = [1]", "tables"),
+        ('[weights]\n"3" = 2', "'3'"),
+        ('[weights]\n"03.99" = 2', "03.99"),
+    ):
         file.write_text(text)
         with pytest.raises(ValueError, match=words):
             load_settings(file)
@@ -142,22 +147,31 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
 
 # ---- Canvas and Moodle ---------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("name", "student", "identity", "label"), [
-    ("doejane_12_34_" + FIRST, "doejane", "12", FIRST),
-    ("doejane_LATE_12_34_" + FIRST, "doejane", "12", FIRST),
-    ("anon_aB3dE_34_" + FIRST, "anon", "aB3dE", FIRST),
-    ("LATE_anon_aB3dE_34_" + FIRST, "anon", "aB3dE", FIRST),
-    ("Jürgen Groß_4711_assignsubmission_file/" + FIRST, "Jürgen Groß", "Participant 4711", FIRST),
-    ("Jane Doe_4711_assignsubmission_file_/deep/er/" + FIRST, "Jane Doe", "Participant 4711", FIRST),
-    ("Jane Doe_4711_assignsubmission_file_" + FIRST, "Jane Doe", "Participant 4711", FIRST),
-    ("Eve_5_assignsubmission_file_Ada_4_assignsubmission_file_" + FIRST, "Eve", "Participant 5", "Ada_4_assignsubmission_file_" + FIRST),
-])
+
+@pytest.mark.parametrize(
+    ("name", "student", "identity", "label"),
+    [
+        ("doejane_12_34_" + FIRST, "doejane", "12", FIRST),
+        ("doejane_LATE_12_34_" + FIRST, "doejane", "12", FIRST),
+        ("anon_aB3dE_34_" + FIRST, "anon", "aB3dE", FIRST),
+        ("LATE_anon_aB3dE_34_" + FIRST, "anon", "aB3dE", FIRST),
+        ("Jürgen Groß_4711_assignsubmission_file/" + FIRST, "Jürgen Groß", "Participant 4711", FIRST),
+        ("Jane Doe_4711_assignsubmission_file_/deep/er/" + FIRST, "Jane Doe", "Participant 4711", FIRST),
+        ("Jane Doe_4711_assignsubmission_file_" + FIRST, "Jane Doe", "Participant 4711", FIRST),
+        (
+            "Eve_5_assignsubmission_file_Ada_4_assignsubmission_file_" + FIRST,
+            "Eve",
+            "Participant 5",
+            "Ada_4_assignsubmission_file_" + FIRST,
+        ),
+    ],
+)
 def test_exports_of_systems(tmp_path, name, student, identity, label):
     """The names that Canvas and Moodle really give; the time in their zip files is that of the download."""
     (tmp_path / "in" / name).parent.mkdir(parents=True)
     (tmp_path / "in" / name).write_text("{}")
     for place in (tmp_path / "in", packed(tmp_path / "export.zip", {name: b"{}"})):
-        found, = collect(place)
+        (found,) = collect(place)
         assert (found.student, found.identity, found.label, found.handed_in, found.problem) == (student, identity, label, None, "")
 
 
@@ -173,9 +187,9 @@ def test_a_zip_file_belongs_to_who_handed_it_in(tmp_path):
     inside = packed(tmp_path / "work.zip", {"other_9_9_" + FIRST: b"{}"}).read_bytes()
     folder = "Jane Doe_4711_assignsubmission_file/"
     put(tmp_path / "class", folder, inside, "work.zip")
-    found, = collect(tmp_path / "class")
+    (found,) = collect(tmp_path / "class")
     assert (found.student, found.identity) == ("Jane Doe", "Participant 4711")
-    found, = collect(packed(tmp_path / "moodle.zip", {folder + "work.zip": inside}))
+    (found,) = collect(packed(tmp_path / "moodle.zip", {folder + "work.zip": inside}))
     assert (found.student, found.identity) == ("Jane Doe", "Participant 4711")
     assert "zip file inside" in found.problem
 
@@ -188,15 +202,21 @@ def test_flat_files_of_a_class_are_not_thrown_together(tmp_path):
 
 @needs_sandbox
 def test_tables_that_canvas_and_moodle_import(tmp_path, capsys):
-    both = {"doejane_LATE_12_34_" + FIRST: with_answer(RIGHT), "doejane_12_35_" + THIRD: notebook(cell(ATTENTION, "03.1")),
-            "roejoe_13_36_" + FIRST: with_answer(WRONG), "Jane Doe_4711_assignsubmission_file/" + FIRST: with_answer(RIGHT)}
+    both = {
+        "doejane_LATE_12_34_" + FIRST: with_answer(RIGHT),
+        "doejane_12_35_" + THIRD: notebook(cell(ATTENTION, "03.1")),
+        "roejoe_13_36_" + FIRST: with_answer(WRONG),
+        "Jane Doe_4711_assignsubmission_file/" + FIRST: with_answer(RIGHT),
+    }
     (tmp_path / "rules.toml").write_text("[late]\ndeadline = 2001-01-01T00:00:00Z\nper_day = 0.1\n")
     command = [str(packed(tmp_path / "all.zip", both)), "--out", str(tmp_path / "out"), "--quiet"]
     assert main([*command, "--settings", str(tmp_path / "rules.toml")]) == 0
     assert "when 4 of the notebooks were handed in" in capsys.readouterr().out
     text = (tmp_path / "out" / "canvas.csv").read_bytes().decode("utf-8")
-    assert as_canvas_reads(text, {12: "doejane", 13: "roejoe"}, {})[1] == {12: {"Attention 01": "4", "Attention 03": "3"},
-                                                                           13: {"Attention 01": "0", "Attention 03": ""}}
+    assert as_canvas_reads(text, {12: "doejane", 13: "roejoe"}, {})[1] == {
+        12: {"Attention 01": "4", "Attention 03": "3"},
+        13: {"Attention 01": "0", "Attention 03": ""},
+    }
     worksheet = (tmp_path / "out" / "moodle.csv").read_bytes().decode("utf-8")
     assert as_moodle_reads(worksheet, {4711}, 25) == {4711: 4.0}
     possible, jane, joe = read(tmp_path / "out" / "canvas.csv")
@@ -204,9 +224,9 @@ def test_tables_that_canvas_and_moodle_import(tmp_path, capsys):
     assert "Points Possible" in possible["Student"]
     assert float(possible["Attention 01"]) == sum(e.points for e in exercises_of(("01",)).values())
     assert (jane["ID"], jane["Attention 01"], joe["Attention 01"], joe["Attention 03"]) == ("12", "4", "0", "")
-    row, = read(tmp_path / "out" / "moodle.csv")
+    (row,) = read(tmp_path / "out" / "moodle.csv")
     assert (row["Identifier"], row["Full name"], row["Grade"]) == ("Participant 4711", "Jane Doe", "4")
-    page, = (tmp_path / "out" / "feedback").glob("roejoe*")
+    (page,) = (tmp_path / "out" / "feedback").glob("roejoe*")
     assert "<b>0</b> of 4 points" in page.read_text(encoding="utf-8")
 
 
@@ -244,14 +264,26 @@ def as_moodle_reads(text: str, participants: set[int], most: float) -> dict[int,
     grades = {}
     for row in others:
         assert len(row) == len(header)
-        number = int(row[at["Identifier"]][len("Participant "):])
+        number = int(row[at["Identifier"]][len("Participant ") :])
         if number in participants and row[at["Grade"]] != "" and 0 <= float(row[at["Grade"]]) <= most:
             grades[number] = float(row[at["Grade"]])
     return grades
 
 
-ODD_NAMES = ["Groß, Jürgen", 'Ann "Nan" O\'Hara', "=1+1", "+49 30", "-5", "@sum", "x;=1+1", "a; +1", "＝1+1", "Points Possible",
-             "Øre|=2", "李 雷"]
+ODD_NAMES = [
+    "Groß, Jürgen",
+    'Ann "Nan" O\'Hara',
+    "=1+1",
+    "+49 30",
+    "-5",
+    "@sum",
+    "x;=1+1",
+    "a; +1",
+    "＝1+1",
+    "Points Possible",
+    "Øre|=2",
+    "李 雷",
+]
 
 
 def student(number: int, name: str, identity: str, points: float | None) -> Student:
@@ -292,6 +324,7 @@ def test_the_imports_refuse_what_their_systems_refuse():
 
 # ---- the sandbox -----------------------------------------------------------------------------------------------
 
+
 @pytest.fixture(scope="module")
 def box():
     with Sandbox(memory=2**30) as sandbox:
@@ -305,7 +338,7 @@ def mark_of(sandbox, source: str, **limits):
     return graded.marks["01.1"]
 
 
-KEYS = '''
+KEYS = """
 import ctypes, platform
 libc = ctypes.CDLL(None, use_errno=True)
 add, request, control = (248, 249, 250) if platform.machine() == "x86_64" else (217, 218, 219)
@@ -314,7 +347,7 @@ got += [libc.syscall(add, b"user", b"course", b"note", 4, ring) for ring in (-2,
 got += [libc.syscall(request, b"user", b"course", None, 0)]
 assert all(n == -1 for n in got), f"keys {got}"
 raise LookupError("no keys")
-'''
+"""
 
 
 @needs_sandbox
@@ -326,7 +359,7 @@ def test_no_keyring_is_within_reach(box):
         assert "no keys" in mark.message, mark.message
 
 
-SEARCH = '''
+SEARCH = """
 import os, sys
 found = []
 for top in {tops!r}:
@@ -334,7 +367,7 @@ for top in {tops!r}:
         found += [os.path.join(place, f) for f in files if {secret!r} in open(os.path.join(place, f), "rb").read().decode("latin-1")]
 sys.path[:0] = {tops!r}
 import importlib
-for name in ("course_utils.exercises.ch01", "course_utils.exercises.ch03.attend", "course_utils.checks.judge", "course_utils.checks.lookup",
+for name in ("course_checks.exercises.ch01", "course_checks.exercises.ch03.attend", "course_checks.judge", "course_checks.lookup",
              "course_tools.grading.marks", "course_tools.authoring.build"):
     try:
         importlib.import_module(name)
@@ -343,7 +376,7 @@ for name in ("course_utils.exercises.ch01", "course_utils.exercises.ch03.attend"
         pass
 assert not found, found
 raise LookupError("searched " + str([os.path.exists(top) for top in {tops!r}]))
-'''
+"""
 
 
 @needs_sandbox
@@ -356,19 +389,21 @@ def test_oracles_of_an_installed_package_are_not_inside(tmp_path, kind):
     for package in ("course_utils", "course_tools"):
         shutil.copytree(ROOT / package, place / package, ignore=shutil.ignore_patterns("__pycache__"))
     site.mkdir(parents=True, exist_ok=True)
-    secrets = ("course_utils/checks/judge.py", "course_tools/grading/marks.py")
-    for path in (*place.glob("course_utils/exercises/ch01/*.py"), *(place / secret for secret in secrets)):
+    secrets = ("course_checks/judge.py", "course_tools/grading/marks.py")
+    for path in (*place.glob("course_checks/exercises/ch01/*.py"), *(place / secret for secret in secrets)):
         path.write_text(path.read_text(encoding="utf-8") + "\n# the oracle of 01\n", encoding="utf-8")
     source = SEARCH.format(tops=[str(site), str(place)], secret="the oracle of 01")
     put(tmp_path / "class", "ada", with_answer(source))
-    starter = (f"import sys, sysconfig\nsys.path.insert(0, {str(graded_from)!r})\nreal = sysconfig.get_path\n"
-               f"sysconfig.get_path = lambda name, *more: {str(site)!r} if name == 'platlib' else real(name, *more)\n"
-               "from course_tools.grading.__main__ import main\nsys.exit(main(sys.argv[1:]))\n")
+    starter = (
+        f"import sys, sysconfig\nsys.path.insert(0, {str(graded_from)!r})\nreal = sysconfig.get_path\n"
+        f"sysconfig.get_path = lambda name, *more: {str(site)!r} if name == 'platlib' else real(name, *more)\n"
+        "from course_tools.grading.__main__ import main\nsys.exit(main(sys.argv[1:]))\n"
+    )
     command = [sys.executable, "-c", starter, "class", "--out", "out", "--quiet", "--jobs", "1"]
     env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=env)
     assert done.returncode == 0, done.stderr
-    line, = Book(tmp_path / "out", True).lines()
+    (line,) = Book(tmp_path / "out", True).lines()
     message = line["marks"]["01.1"]["message"]
     assert f"searched [True, {place == site}]" in message, message
 
@@ -408,8 +443,16 @@ def test_the_courses_own_code_is_no_answer(module):
     assert is_ours(type(disguised)(disguised.__code__, {"__name__": "__main__"}))  # the same code under another name
 
 
-@pytest.mark.parametrize("file", ["course_utils/checks/judge.py", "course_utils/exercises/ch03/attend.py",
-                                  "course_utils/exercises/common.py", "course_tools/grading/marks.py", "course_tools/grading/worker.py"])
+@pytest.mark.parametrize(
+    "file",
+    [
+        "course_checks/judge.py",
+        "course_checks/exercises/ch03/attend.py",
+        "course_checks/exercises/common.py",
+        "course_tools/grading/marks.py",
+        "course_tools/grading/worker.py",
+    ],
+)
 def test_resume_notices_every_change_that_could_change_a_mark(tmp_path, monkeypatch, file):
     for package in ("course_utils", "course_tools"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__", "*.safetensors", "*.tsv"))

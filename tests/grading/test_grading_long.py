@@ -22,14 +22,14 @@ import pytest
 import torch
 from class_room import RIGHT, ROOT, WRONG, blank, cell, notebook, replaced, solved, twin_cell, with_answer
 
+from course_checks import judge
+from course_checks.again import observe_again
+from course_checks.expected import expected_of
+from course_checks.lookup import chapters, find
+from course_checks.observe import observe_all
 from course_tools.grading import marks, wire
 from course_tools.grading.run import Book
 from course_tools.grading.sandbox import why_not
-from course_utils.checks import judge
-from course_utils.checks.again import observe_again
-from course_utils.checks.expected import expected_of
-from course_utils.checks.lookup import chapters, find
-from course_utils.checks.observe import observe_all
 
 needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 pytestmark = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
@@ -42,16 +42,27 @@ from right_answers import ANSWERS  # noqa: E402
 
 # ---- kills -----------------------------------------------------------------------------------------------------
 
+
 def put_class(folder: Path) -> None:
     """Fifteen hand-ins: solved, partly wrong, blank, unreadable, handed in twice, named by Canvas and by Moodle."""
     slow = with_answer("import time\ntime.sleep(0.4)\n" + RIGHT)
     wrong = notebook(cell(twin_cell(find("01.1"), 0), "01.1"), cell(twin_cell(find("01.2"), 0), "01.2"))
     hand_ins = {
-        f"ada/{FIRST}": solved("01"), f"bob/{FIRST}": wrong, f"cem/{FIRST}": blank("01"), f"dora/{THIRD}": solved("03"),
-        f"eve/{FIRST}": b"no notebook at all", f"fay/{FIRST}": replaced(solved("01"), "01.1", WRONG), f"gus/first {FIRST}": slow,
-        f"gus/second {FIRST}": with_answer(WRONG), "gus/third.ipynb": b"{", "gus/fourth.ipynb": b"[]", f"hal/{THIRD}": blank("03"),
-        f"doejane_12_34_{FIRST}": with_answer(RIGHT), f"roejoe_13_36_{FIRST}": slow,
-        f"Jane Doe_4711_assignsubmission_file/{FIRST}": with_answer(RIGHT), f"Joe Roe_4712_assignsubmission_file/{FIRST}": slow,
+        f"ada/{FIRST}": solved("01"),
+        f"bob/{FIRST}": wrong,
+        f"cem/{FIRST}": blank("01"),
+        f"dora/{THIRD}": solved("03"),
+        f"eve/{FIRST}": b"no notebook at all",
+        f"fay/{FIRST}": replaced(solved("01"), "01.1", WRONG),
+        f"gus/first {FIRST}": slow,
+        f"gus/second {FIRST}": with_answer(WRONG),
+        "gus/third.ipynb": b"{",
+        "gus/fourth.ipynb": b"[]",
+        f"hal/{THIRD}": blank("03"),
+        f"doejane_12_34_{FIRST}": with_answer(RIGHT),
+        f"roejoe_13_36_{FIRST}": slow,
+        f"Jane Doe_4711_assignsubmission_file/{FIRST}": with_answer(RIGHT),
+        f"Joe Roe_4712_assignsubmission_file/{FIRST}": slow,
     }
     for name, content in hand_ins.items():
         path = folder / name
@@ -103,8 +114,20 @@ class Killer:
 
     def __init__(self, folder: Path, out: Path, jobs: int, seed: int):
         self.out, self.rng, self.kills, self.orphans = out, random.Random(seed), [], []
-        self.command = [sys.executable, "-m", "course_tools.grading", str(folder), "--out", str(out), "--quiet", "--seed", "fixed",
-                        "--jobs", str(jobs), "--resume"]
+        self.command = [
+            sys.executable,
+            "-m",
+            "course_tools.grading",
+            str(folder),
+            "--out",
+            str(out),
+            "--quiet",
+            "--seed",
+            "fixed",
+            "--jobs",
+            str(jobs),
+            "--resume",
+        ]
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
@@ -158,7 +181,7 @@ class Killer:
             if phase == "line" and lines_in(self.out) > before and self.rng.random() < 0.5:  # as a kill in the middle of writing leaves it
                 data = (self.out / "grades.jsonl").read_bytes()
                 last = data[:-1].rfind(b"\n") + 1
-                (self.out / "grades.jsonl").write_bytes(data[:self.rng.randrange(last + 1, len(data))])
+                (self.out / "grades.jsonl").write_bytes(data[: self.rng.randrange(last + 1, len(data))])
         else:
             psutil.wait_procs([victim_process], 5)
         self.kills.append(kill := Killed(phase, victim, lines_in(self.out), written_since(self.out, self.began)))
@@ -201,14 +224,40 @@ class Killer:
 
 TOTAL = 16  # lines of the finished run
 SERIES = {
-    2: [("collecting", "main", 150), ("collecting", "main", 1500), ("sandbox", "box", 0), ("sandbox", "worker", 0), ("sandbox", "main", 0),
-        ("sandbox", "main", 0), ("line", "main", 1), ("grading", "box", 3), ("grading", "worker", 4), ("grading", "main", 5),
-        ("grading", "worker", 6), ("grading", "box", 7), ("line", "main", 8), ("grading", "box", 9), ("grading", "main", 10),
-        ("grading", "worker", 11), ("line", "main", 12), ("line", "main", 14),
-        *(("tables", "main", pages) for pages in (1, 4, 9, 13, 15, 16))],
-    1: [("collecting", "main", 700), ("sandbox", "box", 0), ("sandbox", "main", 0), ("grading", "box", 2), ("line", "main", 4),
-        ("grading", "main", 5), ("grading", "box", 7), ("grading", "box", 8), ("line", "main", 10), ("grading", "main", 12),
-        *(("tables", "main", pages) for pages in (2, 7, 14))],
+    2: [
+        ("collecting", "main", 150),
+        ("collecting", "main", 1500),
+        ("sandbox", "box", 0),
+        ("sandbox", "worker", 0),
+        ("sandbox", "main", 0),
+        ("sandbox", "main", 0),
+        ("line", "main", 1),
+        ("grading", "box", 3),
+        ("grading", "worker", 4),
+        ("grading", "main", 5),
+        ("grading", "worker", 6),
+        ("grading", "box", 7),
+        ("line", "main", 8),
+        ("grading", "box", 9),
+        ("grading", "main", 10),
+        ("grading", "worker", 11),
+        ("line", "main", 12),
+        ("line", "main", 14),
+        *(("tables", "main", pages) for pages in (1, 4, 9, 13, 15, 16)),
+    ],
+    1: [
+        ("collecting", "main", 700),
+        ("sandbox", "box", 0),
+        ("sandbox", "main", 0),
+        ("grading", "box", 2),
+        ("line", "main", 4),
+        ("grading", "main", 5),
+        ("grading", "box", 7),
+        ("grading", "box", 8),
+        ("line", "main", 10),
+        ("grading", "main", 12),
+        *(("tables", "main", pages) for pages in (2, 7, 14)),
+    ],
 }
 
 
@@ -252,8 +301,12 @@ def test_two_runs_into_one_folder(tmp_path, resume):
     for turn in range(3):
         out = tmp_path / f"out {turn}"
         command = [sys.executable, "-m", "course_tools.grading", str(tmp_path / "class"), "--out", str(out), "--quiet", "--jobs", "1"]
-        runs = [subprocess.Popen(command + ["--resume"] * resume, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, text=True) for _ in range(2)]
+        runs = [
+            subprocess.Popen(
+                command + ["--resume"] * resume, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
+            for _ in range(2)
+        ]
         said = [run.communicate(timeout=120) for run in runs]
         assert sorted(run.returncode for run in runs) == [0, 2], said
         refused = said[[run.returncode for run in runs].index(2)][1]
@@ -271,6 +324,7 @@ MARGINAL = json.loads((Path(__file__).parent / "marginal.json").read_text(encodi
 
 def in_float64(answer: Any) -> Any:
     """A function that computes in double precision and rounds once, at the end."""
+
     def cast(value: Any, dtype: torch.dtype) -> Any:
         if isinstance(value, torch.Tensor):
             return value.to(dtype) if value.is_floating_point() else value
@@ -282,9 +336,9 @@ def in_float64(answer: Any) -> Any:
 
 
 def marginal(exercise: str, kind: str, which: Any, *change: str) -> Any:
-    """An answer of ``marginal.json``: a twin; of the bank, as it is or with a line changed; a right one, perhaps in double precision."""
-    if kind == "twin":
-        return next(twin.answer for twin in find(exercise).twins if twin.name == which)
+    """An answer of ``marginal.json``: a misconception; of the bank, as it is or with a line changed; a right one, perhaps in double precision."""
+    if kind == "misconception":
+        return next(misconception.answer for misconception in find(exercise).misconceptions if misconception.name == which)
     if kind in ("bank", "edit"):
         entry = next(entry for entry in bank(exercise.split(".")[0]) if (entry.exercise, entry.what) == (exercise, which))
         return replace(entry, cell=edit(entry.cell, *change), what=f"{which}, {change[1]}").answer() if change else entry.answer()
@@ -325,6 +379,9 @@ def test_marks_of_marginal_answers_do_not_depend_on_the_draws(chapter, monkeypat
         if len(set(earned)) > 1:
             flips[json.dumps(entry, ensure_ascii=False)] = earned
     marks._cases.cache_clear()
-    print(f"{chapter}: {len(mine)} answers to {len({entry[0] for entry in mine})} exercises, {len(SECRETS)} secrets, {len(flips)} flips, "
-          f"{time.monotonic() - began:.0f} s", flush=True)
+    print(
+        f"{chapter}: {len(mine)} answers to {len({entry[0] for entry in mine})} exercises, {len(SECRETS)} secrets, {len(flips)} flips, "
+        f"{time.monotonic() - began:.0f} s",
+        flush=True,
+    )
     assert not flips, "\n".join(f"{entry}: {earned}" for entry, earned in flips.items())

@@ -17,12 +17,12 @@ from collections import Counter
 import pytest
 from class_room import RIGHT, ROOT, WRONG, blank, cell, notebook, replaced, solved, with_answer
 
+from course_checks import catalogue
 from course_tools.grading.__main__ import main
 from course_tools.grading.cells import read_notebook
 from course_tools.grading.nbgrader import check_source, grade_id, kept_cells, lay_out, only_imports
 from course_tools.grading.run import Book
 from course_tools.grading.sandbox import why_not
-from course_utils.checks import catalogue
 
 needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
@@ -38,11 +38,15 @@ def installed(name: str) -> pytest.MarkDecorator:
 
 # ---- nbgrader ------------------------------------------------------------------------------------------------
 
+
 def answered(assignment: dict, book: dict) -> dict:
     """The handed-out assignment with the answers of a chapter's notebook."""
     copy = json.loads(json.dumps(assignment))
-    answers = {grade_id(c["metadata"]["course"]["exercise"], "answer"): c["source"] for c in book["cells"]
-               if c["metadata"].get("course", {}).get("role") == "answer"}
+    answers = {
+        grade_id(c["metadata"]["course"]["exercise"], "answer"): c["source"]
+        for c in book["cells"]
+        if c["metadata"].get("course", {}).get("role") == "answer"
+    }
     for item in copy["cells"]:
         mark = item["metadata"].get("nbgrader", {}).get("grade_id", "")
         item["source"] = answers.get(mark, item["source"])
@@ -82,8 +86,16 @@ def test_assignments_hold_answers_checks_and_what_they_need(tmp_path):
 
 
 def test_what_is_kept():
-    book = json.loads(notebook(cell("import os"), cell("a = 1"), cell("b = 2"), cell("def f():\n    raise NotImplementedError", "01.1"),
-                               cell('result = check("01.1", f)', "01.1", "check"), cell("explore(f)")))
+    book = json.loads(
+        notebook(
+            cell("import os"),
+            cell("a = 1"),
+            cell("b = 2"),
+            cell("def f():\n    raise NotImplementedError", "01.1"),
+            cell('result = check("01.1", f)', "01.1", "check"),
+            cell("explore(f)"),
+        )
+    )
     key = json.loads(notebook(cell("def f():\n    return a", "01.1")))
     assert kept_cells(book) == {0, 1, 4, 5}
     assert kept_cells(book, key) == {0, 1, 2, 4, 5}
@@ -101,17 +113,26 @@ def test_nbgrader_gives_the_expected_marks(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", path)  # nbgrader calls alembic by its name
 
     def run(*words: str) -> None:
-        done = subprocess.run([sys.executable, "-m", "nbgrader", *words], cwd=tmp_path, env={**ENVIRONMENT, "PATH": path},
-                              capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            [sys.executable, "-m", "nbgrader", *words],
+            cwd=tmp_path,
+            env={**ENVIRONMENT, "PATH": path},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
         assert done.returncode == 0, done.stderr[-3000:]
 
     lay_out(ROOT, tmp_path)
     run("generate_assignment", NAME)
     released = json.loads((tmp_path / "release" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8"))
     assert any("Nadaraya-Watson weights of a Gaussian" in "".join(c["source"]) for c in released["cells"])  # stubs are not emptied
-    books = {"solved": solved("01"), "blank": blank("01"),
-             "wrong": replaced(solved("01"), "01.7", "def dot_product_scores(query, keys):\n    return query @ keys.T\n"),
-             "partly": replaced(solved("01"), "01.1", NO_REFUSAL)}
+    books = {
+        "solved": solved("01"),
+        "blank": blank("01"),
+        "wrong": replaced(solved("01"), "01.7", "def dot_product_scores(query, keys):\n    return query @ keys.T\n"),
+        "partly": replaced(solved("01"), "01.1", NO_REFUSAL),
+    }
     for student, book in books.items():
         place = tmp_path / "submitted" / student / NAME
         place.mkdir(parents=True)
@@ -142,6 +163,7 @@ def marks_of(folder, student: str) -> dict[str, float]:
 
 # ---- Dask ----------------------------------------------------------------------------------------------------
 
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -163,8 +185,10 @@ def cluster(tmp_path):
     start = dict(cwd=tmp_path, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     scheduler = ["distributed.cli.dask_scheduler", "--port", str(port), "--no-show"]
     worker = ["distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny", "--local-directory", str(tmp_path / "spill")]
-    programs = [subprocess.Popen([sys.executable, "-m", *words, "--host", "127.0.0.1", "--no-dashboard"], **start)
-                for words in (scheduler, worker, worker)]
+    programs = [
+        subprocess.Popen([sys.executable, "-m", *words, "--host", "127.0.0.1", "--no-dashboard"], **start)
+        for words in (scheduler, worker, worker)
+    ]
     yield address, programs[1:]
     for program in reversed(programs):
         program.terminate()
@@ -189,8 +213,14 @@ def test_a_cluster_that_loses_a_worker_grades_like_one_machine(tmp_path, cluster
     command = [str(tmp_path / "class"), "--quiet", "--seed", "fixed"]
     assert main([*command, "--out", str(tmp_path / "local"), "--jobs", "2"]) == 1
     out = tmp_path / "far"
-    judge = subprocess.Popen([sys.executable, "-m", "course_tools.grading", *command, "--out", str(out), "--engine", "dask",
-                              "--scheduler", address], cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    judge = subprocess.Popen(
+        [sys.executable, "-m", "course_tools.grading", *command, "--out", str(out), "--engine", "dask", "--scheduler", address],
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     try:
         until = time.monotonic() + 120
         lines = out / "grades.jsonl"

@@ -56,14 +56,21 @@ STYLES: dict[str, list[dict]] = {
     "K = K + 1": [cell("K = 1"), cell("K = K + 1"), right(last=power("K"))],
     "K += 1 twice": [cell("K = 0"), cell("K += 1"), cell("K += 1"), right(last=power("K"))],
     "K set again below": [cell("K = 1"), right(last=power("K")), cell("K = 2")],
-    "method added later": [cell("class Box:\n    pass"), cell("def two(self):\n    return 2\nBox.two = two"),
-                           right(last=power("Box().two()"))],
+    "method added later": [
+        cell("class Box:\n    pass"),
+        cell("def two(self):\n    return 2\nBox.two = two"),
+        right(last=power("Box().two()")),
+    ],
     "setattr on a class": [cell("class Box:\n    pass"), cell("setattr(Box, 'two', 2)"), right(last=power("Box.two"))],
     "attribute of an instance": [cell("class Box:\n    pass\nbox = Box()"), cell("box.two = 2"), right(last=power("box.two"))],
     "global set by a function": [cell("def set_up():\n    global K\n    K = 2"), cell("set_up()"), right(last=power("K"))],
     "global changed by a function": [cell("K = 1"), cell("def more():\n    global K\n    K += 1"), cell("more()"), right(last=power("K"))],
-    "function that fills what it is handed": [cell("def fill(box):\n    box.append(2)"), cell("BITS = []"), cell("fill(BITS)"),
-                                              right(last=power("BITS[0]"))],
+    "function that fills what it is handed": [
+        cell("def fill(box):\n    box.append(2)"),
+        cell("BITS = []"),
+        cell("fill(BITS)"),
+        right(last=power("BITS[0]")),
+    ],
     "globals()": [cell("globals()['K'] = 2"), right(last=power("K"))],
     "exec": [cell("exec('K = 2')"), right(last=power("K"))],
     "builtin shadowed": [cell("def max(x):\n    return 2"), right(last=power("max(1)"))],
@@ -104,22 +111,48 @@ STYLES: dict[str, list[dict]] = {
     "indented as a whole": [answer("".join("    " + line for line in (HEAD + REFUSE + LAST).splitlines(True)))],
     "source as a list of lines": [cell("x = 0") | {"source": ["K = 1\n", "K = 2"]}, right(last=power("K"))],
     "semicolons": [right(first="a = 1; b = 2\n", last=power("b"))],
-    "lambda": [cell("def refuse(b):\n    if b <= 0: raise ValueError(b)"),
-               answer("gaussian_weights = lambda query, keys, bandwidth: (refuse(bandwidth), torch.softmax(-((query[:, None] - keys) ** 2)"
-                      " / (2 * bandwidth**2), dim=1))[1]")],
-    "partial": [cell("import functools"), cell(HEAD.replace("gaussian_weights", "general").replace("bandwidth", "bandwidth, two")
-                                               + REFUSE + power("two")), answer("gaussian_weights = functools.partial(general, two=2)")],
-    "decorated": [cell("import functools\ndef plain(f):\n    @functools.wraps(f)\n    def g(*a, **k):\n"
-                       "        return f(*a, **k)\n    return g"), right(first="@plain\n")],
-    "callable object": [answer("class G:\n    def __call__(self, query, keys, bandwidth):\n    "
-                               + "    ".join((REFUSE + LAST).splitlines(True)) + "gaussian_weights = G()\n")],
-    "static method": [answer("class G:\n    @staticmethod\n    def f(query, keys, bandwidth):\n    "
-                             + "    ".join((REFUSE + LAST).splitlines(True)) + "gaussian_weights = G.f\n")],
-    "closure": [answer("def make(two):\n    def gaussian_weights(query, keys, bandwidth):\n    "
-                       + "    ".join((REFUSE + power("two")).splitlines(True))
-                       + "    return gaussian_weights\ngaussian_weights = make(2)\n")],
-    "typed": [answer("from typing import Any\n" + HEAD.replace("query,", "query: torch.Tensor,").replace("):", ") -> torch.Tensor:")
-                     + REFUSE + LAST)],
+    "lambda": [
+        cell("def refuse(b):\n    if b <= 0: raise ValueError(b)"),
+        answer(
+            "gaussian_weights = lambda query, keys, bandwidth: (refuse(bandwidth), torch.softmax(-((query[:, None] - keys) ** 2)"
+            " / (2 * bandwidth**2), dim=1))[1]"
+        ),
+    ],
+    "partial": [
+        cell("import functools"),
+        cell(HEAD.replace("gaussian_weights", "general").replace("bandwidth", "bandwidth, two") + REFUSE + power("two")),
+        answer("gaussian_weights = functools.partial(general, two=2)"),
+    ],
+    "decorated": [
+        cell("import functools\ndef plain(f):\n    @functools.wraps(f)\n    def g(*a, **k):\n        return f(*a, **k)\n    return g"),
+        right(first="@plain\n"),
+    ],
+    "callable object": [
+        answer(
+            "class G:\n    def __call__(self, query, keys, bandwidth):\n    "
+            + "    ".join((REFUSE + LAST).splitlines(True))
+            + "gaussian_weights = G()\n"
+        )
+    ],
+    "static method": [
+        answer(
+            "class G:\n    @staticmethod\n    def f(query, keys, bandwidth):\n    "
+            + "    ".join((REFUSE + LAST).splitlines(True))
+            + "gaussian_weights = G.f\n"
+        )
+    ],
+    "closure": [
+        answer(
+            "def make(two):\n    def gaussian_weights(query, keys, bandwidth):\n    "
+            + "    ".join((REFUSE + power("two")).splitlines(True))
+            + "    return gaussian_weights\ngaussian_weights = make(2)\n"
+        )
+    ],
+    "typed": [
+        answer(
+            "from typing import Any\n" + HEAD.replace("query,", "query: torch.Tensor,").replace("):", ") -> torch.Tensor:") + REFUSE + LAST
+        )
+    ],
     "future annotations": [answer("from __future__ import annotations\n" + HEAD.replace("query,", "query: Unknown,") + REFUSE + LAST)],
     "walrus": [right(last="    if (two := 2) and True:\n        pass\n" + power("two"))],
     "match": [right(last="    match 2:\n        case two:\n            pass\n" + power("two"))],
@@ -135,8 +168,11 @@ STYLES: dict[str, list[dict]] = {
     "with at the top": [cell("import contextlib\nwith contextlib.suppress(Exception):\n    two = 2"), right(last=power("two"))],
     "try at the top": [cell("try:\n    import nothing_of_the_kind\nexcept ImportError:\n    two = 2"), right(last=power("two"))],
     "if at the top": [cell("if torch.cuda.is_available():\n    two = 2\nelse:\n    two = 2"), right(last=power("two"))],
-    "import in a function": [cell("def load():\n    global np\n    import numpy as np"), cell("load()"),
-                             right(last=power("int(np.sqrt(4))"))],
+    "import in a function": [
+        cell("def load():\n    global np\n    import numpy as np"),
+        cell("load()"),
+        right(last=power("int(np.sqrt(4))")),
+    ],
     "import as": [cell("import numpy as n"), right(last=power("int(n.sqrt(4))"))],
     "from import as": [cell("from math import sqrt as root"), right(last=power("int(root(4))"))],
     "import below": [right(last=power("int(np.sqrt(4))")), cell("import numpy as np")],
@@ -197,9 +233,14 @@ def test_what_passes_in_the_notebook_counts(tmp_path):
     books = {name: book_of(cells) for name, cells in styles.items()}
     sources = {name: ["".join(each["source"]) for each in book["cells"]] for name, book in books.items()}
     (tmp_path / "in.json").write_text(json.dumps(sources))
-    done = subprocess.run([sys.executable, "-c", IN_IPYTHON, "in.json", "out.json"], cwd=tmp_path, capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "IPYTHONDIR": str(tmp_path / "ipython"),
-                               "MPLBACKEND": "Agg"}, timeout=1200)
+    done = subprocess.run(
+        [sys.executable, "-c", IN_IPYTHON, "in.json", "out.json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "IPYTHONDIR": str(tmp_path / "ipython"), "MPLBACKEND": "Agg"},
+        timeout=1200,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     noted = json.loads((tmp_path / "out.json").read_text())
     assert {name: points for name, points in noted.items() if points != 4} == {}, "not right in a notebook"
@@ -208,6 +249,9 @@ def test_what_passes_in_the_notebook_counts(tmp_path):
         (tmp_path / "class" / f"s{number:03d}" / "01_kernel_regression.ipynb").write_text(json.dumps(book))
     assert main([str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--seed", "fixed"]) == 0
     graded = {line["submission"]["student"]: line["marks"].get("01.1") for line in Book(tmp_path / "out", True).lines()}
-    lost = {name: (mark and (mark["points"], mark["message"], mark["notes"])) for number, name in enumerate(books)
-            if not (mark := graded[f"s{number:03d}"]) or mark["points"] != 4}
+    lost = {
+        name: (mark and (mark["points"], mark["message"], mark["notes"]))
+        for number, name in enumerate(books)
+        if not (mark := graded[f"s{number:03d}"]) or mark["points"] != 4
+    }
     assert lost == {}, f"{len(lost)} of {len(books)} lose marks"

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from class_room import RIGHT, ROOT, WRONG, cell, notebook, with_answer
 
+from course_checks.lookup import find
 from course_tools.grading import wire
 from course_tools.grading.__main__ import main
 from course_tools.grading.likeness import likeness
@@ -25,7 +26,6 @@ from course_tools.grading.run import Book
 from course_tools.grading.sandbox import Sandbox, SandboxError, why_not
 from course_tools.grading.settings import Settings, load_settings
 from course_tools.grading.students import Student, assigned, share, students_of
-from course_utils.checks.lookup import find
 
 
 def new_book(folder: Path) -> Book:
@@ -51,7 +51,7 @@ def marks_of(sandbox, book: bytes, **limits):
 
 # ---- what nobody may use up ------------------------------------------------------------------------------------
 
-HIDDEN_MEMORY = '''
+HIDDEN_MEMORY = """
 import ctypes, platform
 libc = ctypes.CDLL(None, use_errno=True)
 shm, sem, msg, memfd = (29, 64, 68, 319) if platform.machine() == "x86_64" else (194, 190, 186, 279)
@@ -59,8 +59,8 @@ got = {"shm": libc.syscall(shm, 0, 2**28, 0o1600), "sem": libc.syscall(sem, 0, 1
        "memfd": libc.syscall(memfd, b"x", 0)}
 assert all(n == -1 for n in got.values()), got
 raise LookupError("nothing to hide in")
-'''
-MANY_FILES = '''
+"""
+MANY_FILES = """
 made = 0
 try:
     for made in range(300_000):
@@ -68,11 +68,11 @@ try:
 except OSError:
     pass
 raise LookupError(f"made {made}")
-'''
-LEFT_FILES = '''
+"""
+LEFT_FILES = """
 import os
 raise LookupError("left " + str(sorted(os.listdir("/scratch")) + sorted(os.listdir("/dev/shm")) + sorted(os.listdir("/home/student"))))
-'''
+"""
 
 
 @needs_sandbox
@@ -93,8 +93,10 @@ def test_files_are_counted_and_end_with_their_exercise(box):
 @needs_sandbox
 def test_a_busy_neighbour_costs_no_mark(box):
     """An answer that needs two seconds of the processor while every core is burnt by others."""
-    slow = RIGHT.replace("    return", "    import time\n    until = time.process_time() + 0.15\n    while time.process_time() < until:\n"
-                                       "        pass\n    return")
+    slow = RIGHT.replace(
+        "    return",
+        "    import time\n    until = time.process_time() + 0.15\n    while time.process_time() < until:\n        pass\n    return",
+    )
     spin = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * (os.cpu_count() or 1))]
     try:
         mark = marks_of(box, with_answer(slow), timeout=60.0)["01.1"]
@@ -110,8 +112,15 @@ def test_a_sandbox_that_dies_at_start_is_tried_again_and_named(monkeypatch):
 
     def launch(self, control, errors):
         started.append(1)
-        return subprocess.Popen([sys.executable, "-c", "import sys, os; print('Fontconfig error: no default', file=sys.stderr); "
-                                                       "print('the true cause', file=sys.stderr); os.kill(os.getpid(), 9)"], stderr=errors)
+        return subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                "import sys, os; print('Fontconfig error: no default', file=sys.stderr); "
+                "print('the true cause', file=sys.stderr); os.kill(os.getpid(), 9)",
+            ],
+            stderr=errors,
+        )
 
     monkeypatch.setattr(Sandbox, "_launch", launch)
     box = Sandbox()
@@ -125,9 +134,12 @@ def test_workers_end_with_the_run(tmp_path):
     for number in range(12):
         (tmp_path / "class" / f"s{number}").mkdir(parents=True)
         (tmp_path / "class" / f"s{number}" / "01_kernel_regression.ipynb").write_bytes(with_answer(RIGHT))
-    process = subprocess.Popen([sys.executable, "-m", "course_tools.grading", str(tmp_path / "class"), "--out", str(tmp_path / "out"),
-                                "--quiet", "--jobs", "2"], cwd=ROOT, start_new_session=True,
-                               env={**os.environ, "GRADING_TEST": str(tmp_path)})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "course_tools.grading", str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--jobs", "2"],
+        cwd=ROOT,
+        start_new_session=True,
+        env={**os.environ, "GRADING_TEST": str(tmp_path)},
+    )
     until = time.monotonic() + 120
     while time.monotonic() < until and not ((tmp_path / "out" / "grades.jsonl").exists()):
         time.sleep(0.05)
@@ -153,10 +165,10 @@ def test_workers_end_with_the_run(tmp_path):
 
 # ---- forged and endless reports ----------------------------------------------------------------------------------
 
-FORGED = '''
+FORGED = """
 import os, sys
 from course_tools.grading import wire
-from course_utils.checks.observation import Observation
+from course_checks.observation import Observation
 frame = sys._getframe()
 while frame and frame.f_code.co_name != "_in_a_child":
     frame = frame.f_back
@@ -167,10 +179,18 @@ data = frame.f_locals["seal"] + wire.pack(report)
 while data:
     data = data[os.write(frame.f_locals["writer"], data):]
 os._exit(0)
-'''
-LIES = ("type='tuple of 2', value=5", "type='list of 1', value=[]", "value={'object': 'x' * 7_000_000}", "value=None",
-        "value={'a': {'b': None}}", "type='x' * 500_000, printed='y' * 500_000", "value=[0] * 300_000",
-        "status='raised'", "changed=('query',) * 5")
+"""
+LIES = (
+    "type='tuple of 2', value=5",
+    "type='list of 1', value=[]",
+    "value={'object': 'x' * 7_000_000}",
+    "value=None",
+    "value={'a': {'b': None}}",
+    "type='x' * 500_000, printed='y' * 500_000",
+    "value=[0] * 300_000",
+    "status='raised'",
+    "changed=('query',) * 5",
+)
 
 
 @needs_sandbox
@@ -182,6 +202,7 @@ def test_forged_reports_win_nothing_and_blame_nobody(box, lie):
 
 
 # ---- claims, copies, per cents -----------------------------------------------------------------------------------
+
 
 @needs_sandbox
 def test_what_the_saved_output_claims(box):
@@ -197,9 +218,11 @@ def test_what_the_saved_output_claims(box):
 
 @needs_sandbox
 def test_the_courses_own_code_is_recognised(box):
-    taken = ("import inspect, importlib, textwrap\nfrom course_utils.models import kernels\n"
-             "exec(textwrap.dedent(inspect.getsource(kernels.gaussian_weights)), vars(kernels) | globals(), space := {})\n"
-             "gaussian_weights = space['gaussian_weights']\n")
+    taken = (
+        "import inspect, importlib, textwrap\nfrom course_utils.models import kernels\n"
+        "exec(textwrap.dedent(inspect.getsource(kernels.gaussian_weights)), vars(kernels) | globals(), space := {})\n"
+        "gaussian_weights = space['gaussian_weights']\n"
+    )
     reference = find("01.1").reference
     marks = marks_of(box, with_answer(taken)) if reference.__module__.startswith("course_utils.models") else None
     assert marks is None or marks["01.1"].copied or not likeness(reference)
@@ -216,8 +239,9 @@ def test_likeness_sees_through_comments_docstrings_and_layout():
 
 
 def full(name: str, *chapters: str) -> Student:
-    return Student(name, marks={key: {"points": e.points, "counts": e.points, "possible": e.points}
-                                for key, e in exercises_of(chapters).items()})
+    return Student(
+        name, marks={key: {"points": e.points, "counts": e.points, "possible": e.points} for key, e in exercises_of(chapters).items()}
+    )
 
 
 def test_per_cents_mean_what_people_think():
@@ -260,7 +284,7 @@ def test_the_report_says_what_to_look_at_and_how_it_went_on(tmp_path):
     look, tomorrow = page.index("Please look at these yourself</h2>"), page.index("What to talk about tomorrow</h2>")
     assert look < page.index("lia: 01.1") < tomorrow < page.index("normalised over the queries") < page.index("Handed in again</h2>")
     assert page.index("</span> 0.0<") < page.index("</span> 4.0<")
-    assert "ben" not in page[tomorrow:page.index("Students</h2>")]  # examples have no names
+    assert "ben" not in page[tomorrow : page.index("Students</h2>")]  # examples have no names
     rows = list(csv.DictReader(io.StringIO((tmp_path / "out" / "gradebook.csv").read_text(encoding="utf-8-sig"))))
     assert {row["Student"]: row["01.1 (4)"] for row in rows} == {"ann": "4", "ben": "0", "lia": "0"}
     assert len(list(Book(tmp_path / "out", True).lines())) == 4 and json.dumps(rows)
@@ -268,27 +292,48 @@ def test_the_report_says_what_to_look_at_and_how_it_went_on(tmp_path):
 
 def line(student: str, name: str, when: float | None, marks: dict[str, dict], sha: str = "") -> dict:
     """A line of ``grades.jsonl`` as grading writes it."""
-    full = {"possible": 4, "stage": "values", "mistake": None, "message": "", "notes": [], "earned": {}, "follows": "", "claimed": False,
-            "copied": False, "unjudged": False, "html": ""}
-    return {"key": student + name, "sha256": sha or f"{name}{when}", "problem": "",
-            "submission": {"student": student, "label": name, "path": name, "member": "", "identity": "", "handed_in": when, "problem": ""},
-            "marks": {key: {**full, "exercise": key, **mark} for key, mark in marks.items()}}
+    full = {
+        "possible": 4,
+        "stage": "values",
+        "mistake": None,
+        "message": "",
+        "notes": [],
+        "earned": {},
+        "follows": "",
+        "claimed": False,
+        "copied": False,
+        "unjudged": False,
+        "html": "",
+    }
+    return {
+        "key": student + name,
+        "sha256": sha or f"{name}{when}",
+        "problem": "",
+        "submission": {"student": student, "label": name, "path": name, "member": "", "identity": "", "handed_in": when, "problem": ""},
+        "marks": {key: {**full, "exercise": key, **mark} for key, mark in marks.items()},
+    }
 
 
 def test_examples_have_no_names_and_the_rows_add_up(tmp_path):
     """Somebody who writes the own name into an answer is not shown as the example, or else without the name."""
+
     def wrong(text: str) -> dict:
-        return {"points": 0, "mistake": "normalised over the queries",
-                "html": f"<div><b>Mistake.</b> Normalised over the queries. {text}</div>"}
+        return {
+            "points": 0,
+            "mistake": "normalised over the queries",
+            "html": f"<div><b>Mistake.</b> Normalised over the queries. {text}</div>",
+        }
 
     book = new_book(tmp_path)
     passed, blank = {"points": 4, "stage": "passed"}, {"points": 0, "stage": "not attempted"}
     half = {"points": 0, "mistake": "one half missing", "html": "<p class='planck'>by PLANCK</p>"}
-    for student, marks in {"Ada Byron": {"01.1": wrong("stopped at ada_file"), "01.2": {"points": 0, "follows": "01.1"}},
-                           "Zoe Zuse": {"01.1": wrong("the columns sum to 1"), "01.2": {"points": 1}},
-                           "Max Planck": {"01.1": passed, "01.2": half},
-                           "Eve": {"01.1": {"points": 0, "mistake": "tampering"}, "01.2": passed},
-                           "Bo": {"01.1": blank, "01.2": blank}}.items():
+    for student, marks in {
+        "Ada Byron": {"01.1": wrong("stopped at ada_file"), "01.2": {"points": 0, "follows": "01.1"}},
+        "Zoe Zuse": {"01.1": wrong("the columns sum to 1"), "01.2": {"points": 1}},
+        "Max Planck": {"01.1": passed, "01.2": half},
+        "Eve": {"01.1": {"points": 0, "mistake": "tampering"}, "01.2": passed},
+        "Bo": {"01.1": blank, "01.2": blank},
+    }.items():
         book.append(line(student, "01.ipynb", 0.0, marks))
     book.append({**line("Pia", "scan.pdf", None, {}), "problem": "is no notebook"})
     write_reports(book, Settings())
@@ -297,7 +342,7 @@ def test_examples_have_no_names_and_the_rows_add_up(tmp_path):
     assert "5 of 6 students" in page and "the columns sum to 1" in page and "ada_file" not in page
     assert "<p class='planck'>by …</p>" in page and "(2 of 4 who tried)" in page
     assert all(look < page.index(words) < tomorrow for words in ("Eve: 01.1", "<li>Bo</li>", "Pia: scan.pdf"))
-    assert not any(name in page[tomorrow:page.index("Students</h2>")] for name in ("Ada", "Zoe", "Planck", "PLANCK", "Eve", "tampering"))
+    assert not any(name in page[tomorrow : page.index("Students</h2>")] for name in ("Ada", "Zoe", "Planck", "PLANCK", "Eve", "tampering"))
     found = re.findall(r"<th scope='row'>(01\.\d)[^<]*</th>(.*?)</tr>", page)
     rows = {key: re.findall(r"<td class='n'>(\d+)</td>", row) for key, row in found}
     assert rows == {"01.1": ["5", "1", "0", "3", "1"], "01.2": ["5", "1", "1", "2", "1"]}

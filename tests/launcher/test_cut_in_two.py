@@ -79,8 +79,12 @@ def solve(path, exercises=None, text="# déjà vu\t \n"):
 
 def given(root):
     """What stands in the answer cells of the parts."""
-    return {name: cell["source"] for part in PARTS if (root / "work" / part).exists()
-            for name, cell in answers_of(read(root / "work" / part)).items()}
+    return {
+        name: cell["source"]
+        for part in PARTS
+        if (root / "work" / part).exists()
+        for name, cell in answers_of(read(root / "work" / part)).items()
+    }
 
 
 def everywhere(root):
@@ -102,15 +106,16 @@ def test_answers_move_byte_by_byte_and_the_old_copy_goes_to_the_backups(root):
     mine = root / "work" / OLD
     typed = solve(mine)
     notebook = read(mine)
-    notebook["cells"].insert(9, {"cell_type": "code", "id": "own1", "metadata": {}, "outputs": [], "execution_count": None,
-                                 "source": "my = 'cell'"})
+    notebook["cells"].insert(
+        9, {"cell_type": "code", "id": "own1", "metadata": {}, "outputs": [], "execution_count": None, "source": "my = 'cell'"}
+    )
     save(mine, notebook)
     before, today = mine.read_bytes(), cut(root)
-    line, = Work(root).bring_up_to_date("2026-11-23")
+    (line,) = Work(root).bring_up_to_date("2026-11-23")
     assert given(root) == {today[name]: text for name, text in typed.items()}
     assert "03_self_attention is now 03a_first_half and 03b_second_half (7 answers taken over)" in line
     assert "1 cell of your own" in line and "changed" not in line and not mine.exists()
-    kept, = (root / "work" / ".backup").glob("03_self_attention.*")
+    (kept,) = (root / "work" / ".backup").glob("03_self_attention.*")
     assert kept.read_bytes() == before and kept.relative_to(root).as_posix() in line
     cells = read(root / "work" / PARTS[0])["cells"]
     assert all(c["outputs"][0]["text"] == "mine" for c in cells if course_of(c).get("role") == "answer")
@@ -127,7 +132,7 @@ def test_a_task_that_has_changed_is_marked(root):
         if "### Exercise 03a.2 " in cell["source"]:
             cell["source"] += "\n\nNow with a mask that adds."
     save(path, new)
-    line, = Work(root).bring_up_to_date()
+    (line,) = Work(root).bring_up_to_date()
     assert "2 answers taken over, the task has changed in 03a.2" in line
     cells = read(root / "work" / PARTS[0])["cells"]
     at = next(i for i, c in enumerate(cells) if c["source"] == typed["03.2"])
@@ -138,7 +143,7 @@ def test_a_task_that_has_changed_is_marked(root):
 
 def test_a_copy_without_answers_goes_to_the_backups(root):
     cut(root)
-    line, = Work(root).bring_up_to_date()
+    (line,) = Work(root).bring_up_to_date()
     assert "taken over" not in line and not (root / "work" / OLD).exists() and list((root / "work" / ".backup").glob("03_self*"))
 
 
@@ -163,7 +168,7 @@ def test_an_old_tab_that_saves_the_old_copy_again(root):
     solve(root / "work" / PARTS[0], {"03a.1"}, "# a better answer\n")
     better = given(root)["03a.1"]
     mine.write_bytes(old)
-    line, = work.bring_up_to_date()
+    (line,) = work.bring_up_to_date()
     assert "answers are there" in line and not mine.exists() and given(root)["03a.1"] == better
     mine.write_bytes(old)
     more = solve(mine, {"03.5"})
@@ -171,7 +176,7 @@ def test_an_old_tab_that_saves_the_old_copy_again(root):
     assert given(root)[today["03.5"]] == more["03.5"] and not mine.exists()
     mine.write_bytes(old)
     other = solve(mine, {"03.2"}, "# another try\n")
-    line, = work.bring_up_to_date()
+    (line,) = work.bring_up_to_date()
     assert "stays, with your answers to 03.2" in line and mine.exists() and given(root)["03a.2"] == typed["03.2"]
     assert {better, other["03.2"], typed["03.2"], more["03.5"]} <= everywhere(root)
 
@@ -199,7 +204,7 @@ def test_without_metadata(root):
     notebook["metadata"].pop("course")
     save(mine, notebook)
     cut(root)
-    line, = Work(root).bring_up_to_date()
+    (line,) = Work(root).bring_up_to_date()
     assert "1 answer taken over" in line and given(root)["03a.1"] == typed["03.1"]
 
 
@@ -242,9 +247,11 @@ def test_killed_at_any_moment_nothing_is_lost(root):
 @pytest.mark.parametrize("room", [0, 3_000, 30_000, 200_000])
 def test_a_full_disk_costs_nothing(root, room):
     typed, today = solve(root / "work" / OLD), cut(root)
-    code = ("import resource, signal, sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; from course_work import Work\n"
-            "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)\n"
-            "print('\\n'.join(Work(Path(sys.argv[2])).bring_up_to_date()))")
+    code = (
+        "import resource, signal, sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; from course_work import Work\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)\n"
+        "print('\\n'.join(Work(Path(sys.argv[2])).bring_up_to_date()))"
+    )
     subprocess.run([sys.executable, "-c", code, str(ROOT), str(root), str(room)], capture_output=True, text=True, check=True)
     assert set(typed.values()) <= everywhere(root) and not list((root / "work").rglob("*.part"))
     Work(root).bring_up_to_date()

@@ -24,9 +24,18 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-COPIED = ("course.py", "course_setup.py", "course_export.py", "course_work.py", "course_merge.py", "conftest.py", "requirements.txt",
-          "requirements.lock", "pyproject.toml",
-          ".gitignore")
+COPIED = (
+    "course.py",
+    "course_setup.py",
+    "course_export.py",
+    "course_work.py",
+    "course_merge.py",
+    "conftest.py",
+    "requirements.txt",
+    "requirements.lock",
+    "pyproject.toml",
+    ".gitignore",
+)
 FULL = pytest.mark.skipif(not os.environ.get("COURSE_FULL"), reason="slow: only with --full")
 
 
@@ -560,9 +569,11 @@ def test_a_lab_that_runs_is_not_started_again(course, started, monkeypatch, caps
 def test_a_server_says_where_it_is_and_its_lines_go_to_a_file(setup, tmp_path, capsys):
     runtime, log, heard = tmp_path / "runtime", tmp_path / "x" / "lab.log", []
     runtime.mkdir()
-    code = ("import json, os, sys, time; print('one of many lines'); sys.stdout.flush()\n"
-            "open(os.path.join(sys.argv[1], f'jpserver-{os.getpid()}.json'), 'w').write(json.dumps({'url': 'u'}))\n"
-            "time.sleep(1); sys.exit(3)")
+    code = (
+        "import json, os, sys, time; print('one of many lines'); sys.stdout.flush()\n"
+        "open(os.path.join(sys.argv[1], f'jpserver-{os.getpid()}.json'), 'w').write(json.dumps({'url': 'u'}))\n"
+        "time.sleep(1); sys.exit(3)"
+    )
     assert setup.serve([sys.executable, "-c", code, runtime], dict(os.environ), log, runtime, heard.append, print) == 3
     assert heard == [{"url": "u"}] and log.read_text().strip() == "one of many lines" and not capsys.readouterr().out
     assert setup.serve([sys.executable, "-c", "import sys; sys.exit('no room')"], dict(os.environ), log, runtime, heard.append, print) == 1
@@ -573,8 +584,9 @@ def test_a_server_says_where_it_is_and_its_lines_go_to_a_file(setup, tmp_path, c
 def test_a_damaged_environment_is_mended_while_the_server_starts(setup, tmp_path, monkeypatch):
     """The look through the environment costs no time of its own; a server of a damaged one is started again."""
     log, repaired, begun = tmp_path / "lab.log", tmp_path / "repaired", tmp_path / "begun"
-    code = (f"import os, sys, time; open({str(begun)!r}, 'a').write('.')\n"
-            f"if not os.path.exists({str(repaired)!r}): time.sleep(60)\nsys.exit(3)")
+    code = (
+        f"import os, sys, time; open({str(begun)!r}, 'a').write('.')\nif not os.path.exists({str(repaired)!r}): time.sleep(60)\nsys.exit(3)"
+    )
 
     def damaged():
         while not begun.exists():
@@ -589,12 +601,16 @@ def test_a_damaged_environment_is_mended_while_the_server_starts(setup, tmp_path
 @pytest.mark.skipif(os.name == "nt", reason="no signals that a program can ignore")
 def test_a_server_that_hangs_is_stopped_all_the_same(setup, tmp_path):
     """JupyterLab, told to stop, now and then waits for ever for one of its threads."""
-    deaf = ("import json, os, signal, sys, time; from pathlib import Path\n"
-            "for number in (signal.SIGTERM, signal.SIGINT): signal.signal(number, signal.SIG_IGN)\n"
-            "Path(sys.argv[1], f'jpserver-{os.getpid()}.json').write_text(json.dumps(os.getpid())); time.sleep(600)")
-    code = ("import os, sys; sys.path.insert(0, sys.argv[1]); import course_setup as setup; from pathlib import Path\n"
-            f"folder = Path(sys.argv[2]); setup.damaged = dict; command = [sys.executable, '-c', {deaf!r}, folder]\n"
-            "setup.serve(command, dict(os.environ), folder / 'log', folder, lambda pid: print(pid, flush=True), print)")
+    deaf = (
+        "import json, os, signal, sys, time; from pathlib import Path\n"
+        "for number in (signal.SIGTERM, signal.SIGINT): signal.signal(number, signal.SIG_IGN)\n"
+        "Path(sys.argv[1], f'jpserver-{os.getpid()}.json').write_text(json.dumps(os.getpid())); time.sleep(600)"
+    )
+    code = (
+        "import os, sys; sys.path.insert(0, sys.argv[1]); import course_setup as setup; from pathlib import Path\n"
+        f"folder = Path(sys.argv[2]); setup.damaged = dict; command = [sys.executable, '-c', {deaf!r}, folder]\n"
+        "setup.serve(command, dict(os.environ), folder / 'log', folder, lambda pid: print(pid, flush=True), print)"
+    )
     launcher = subprocess.Popen([sys.executable, "-c", code, ROOT, tmp_path], stdout=subprocess.PIPE, text=True)
     pid = int(launcher.stdout.readline())
     launcher.terminate()
@@ -622,8 +638,11 @@ def test_the_kernel_starts_while_the_browser_loads(setup):
     for path in ("work/03_self_attention.ipynb", "work/03_self_attention.ipynb", ""):
         setup.start_kernel(found, path)
     server.shutdown()
-    assert len(asked) == 2 and asked[0] == ("/api/sessions", "token t", {
-        "path": "work/03_self_attention.ipynb", "name": "03_self_attention.ipynb", "type": "notebook", "kernel": {"name": "python3"}})
+    assert len(asked) == 2 and asked[0] == (
+        "/api/sessions",
+        "token t",
+        {"path": "work/03_self_attention.ipynb", "name": "03_self_attention.ipynb", "type": "notebook", "kernel": {"name": "python3"}},
+    )
 
 
 def test_who_begins_in_the_middle_is_told_how_to_begin(setup, tmp_path):
@@ -660,7 +679,7 @@ def test_restart_gives_a_fresh_copy(course, started, capsys):
     assert course.main(["restart", "3"]) == 0 and "fresh copy of chapter 03.\n" in capsys.readouterr().out
     (course.ROOT / "work" / "03_self_attention.ipynb").write_text("mine")
     assert course.main(["restart", "3"]) == 0 and "Yours lies in" in capsys.readouterr().out
-    kept, = (course.ROOT / "work" / ".backup").iterdir()
+    (kept,) = (course.ROOT / "work" / ".backup").iterdir()
     assert kept.read_text() == "mine"
     assert course.main(["progress"]) == 0 and "progress()" in started[0][2]
 

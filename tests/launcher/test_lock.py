@@ -117,12 +117,19 @@ def test_a_line_that_is_none_is_refused(tmp_path):
 
 def test_what_a_resolver_answers_becomes_pins():
     """Only what our systems can use: no source, no other processor, no thread-free Python, no other interpreter's packages."""
+
     def wheel(name: str) -> str:
         return f'{{ url = "scheme:somewhere/{name}", size = 7, hashes = {{ sha256 = "{"a" * 64}" }} }}'
 
-    names = ["x-1-cp311-cp311-manylinux_2_28_x86_64.whl", "x-1-cp313-cp313t-win_amd64.whl", "x-1-cp39-abi3-macosx_11_0_arm64.whl",
-             "x-1-cp312-cp312-musllinux_1_2_x86_64.whl", "x-1-cp314-cp314-manylinux_2_40_x86_64.whl", "x-1-cp310-cp310-win_amd64.whl"]
-    pins = lock.pins_of(f'''
+    names = [
+        "x-1-cp311-cp311-manylinux_2_28_x86_64.whl",
+        "x-1-cp313-cp313t-win_amd64.whl",
+        "x-1-cp39-abi3-macosx_11_0_arm64.whl",
+        "x-1-cp312-cp312-musllinux_1_2_x86_64.whl",
+        "x-1-cp314-cp314-manylinux_2_40_x86_64.whl",
+        "x-1-cp310-cp310-win_amd64.whl",
+    ]
+    pins = lock.pins_of(f"""
 [[packages]]
 name = "X"
 version = "1"
@@ -134,7 +141,7 @@ name = "elsewhere"
 version = "2"
 marker = "sys_platform == 'emscripten'"
 wheels = [{wheel("elsewhere-2-py3-none-any.whl")}]
-''')
+""")
     assert [(pin.name, pin.marker) for pin in pins] == [("x", "sys_platform != 'emscripten'")]
     assert sorted(pins[0].wheels) == sorted([names[0], names[2], names[4]])
 

@@ -32,8 +32,11 @@ def changed(notebook, every=5):
         if not course_of(cell):
             number += 1
             if number % every == 0:
-                cell["source"] = source_of(cell) + "\nA sentence of the new edition." if cell["cell_type"] == "markdown" else (
-                    source_of(cell) + "\n# a line of the new edition")
+                cell["source"] = (
+                    source_of(cell) + "\nA sentence of the new edition."
+                    if cell["cell_type"] == "markdown"
+                    else (source_of(cell) + "\n# a line of the new edition")
+                )
                 cell["id"] = hashlib.sha256(cell["source"].encode()).hexdigest()[:12]
     del new["cells"][next(i for i, cell in enumerate(new["cells"]) if i > 5 and not course_of(cell))]
     fresh = {"cell_type": "markdown", "id": "newcell00001", "metadata": {}, "source": "A new cell."}
@@ -121,7 +124,7 @@ def test_every_chapter_comes_back_whole(root):
             at = next((c for c in notebook["cells"] if c["id"] == cell_id), None)
             assert at["source"] == source if at else source in text  # in its place, or beside the new text
         assert all(c["outputs"][0]["text"] == "mine" for c in notebook["cells"] if course_of(c).get("role") == "answer")
-        kept, = (root / "work" / ".backup").glob(f"{path.stem}.*")
+        (kept,) = (root / "work" / ".backup").glob(f"{path.stem}.*")
         assert kept.read_bytes() == before[path.name]
     assert back == sum(len(answers_in(path)) for path in CHAPTERS) > 100
     after = {path.name: path.read_bytes() for path in work.copies()}
@@ -147,7 +150,7 @@ def test_own_cells_stand_where_they_stood(root):
     work, mine, chapter = one(root)
     notebook = read(mine)
     at = next(i for i, c in enumerate(notebook["cells"]) if course_of(c).get("role") == "check")
-    notebook["cells"][at + 1:at + 1] = [{"cell_type": "markdown", "id": f"own{i}", "metadata": {}, "source": f"note {i}"} for i in (1, 2)]
+    notebook["cells"][at + 1 : at + 1] = [{"cell_type": "markdown", "id": f"own{i}", "metadata": {}, "source": f"note {i}"} for i in (1, 2)]
     notebook["cells"].insert(0, {"cell_type": "markdown", "id": "own0", "metadata": {}, "source": "my first line"})
     save(mine, notebook)
     update(root)
@@ -166,7 +169,7 @@ def test_a_changed_task_is_marked_and_a_lost_exercise_is_kept(root):
     new["cells"] = [c for c in new["cells"] if course_of(c).get("exercise") != "03.1"]
     del new["metadata"]["course"]["stubs"]["03.1"]
     save(chapter, new)
-    line, = work.bring_up_to_date()
+    (line,) = work.bring_up_to_date()
     assert "2 answers put back" in line and "the task has changed in 03.2" in line
     cells = read(mine)["cells"]
     at = next(i for i, c in enumerate(cells) if c["source"] == typed["03.2"])
@@ -190,9 +193,9 @@ def test_answers_in_chapters_are_taken_over(root):
 
 def test_a_damaged_copy_is_set_aside(root):
     work, mine, _ = one(root)
-    for damage in (b"", b"{\"cells\": [", b"[1, 2]", b"\xff\xfe", b"{\"cells\": [3], \"metadata\": {}}"):
+    for damage in (b"", b'{"cells": [', b"[1, 2]", b"\xff\xfe", b'{"cells": [3], "metadata": {}}'):
         mine.write_bytes(damage)
-        line, = work.bring_up_to_date()
+        (line,) = work.bring_up_to_date()
         assert "cannot be read as a notebook" in line and ".backup" in line and len(answers_in(mine)) == 7
         assert any(path.read_bytes() == damage for path in (work.folder / ".backup").iterdir())
 
@@ -205,7 +208,7 @@ def test_a_notebook_saved_by_an_open_lab_is_brought_up_to_date_again(root):
     update(root)
     work.bring_up_to_date()
     mine.write_bytes(old)
-    line, = work.bring_up_to_date()
+    (line,) = work.bring_up_to_date()
     assert "7 answers put back" in line and answers_in(mine) == typed
 
 
@@ -276,9 +279,11 @@ def test_a_full_disk_costs_nothing(root, room):
     work.bring_up_to_date()
     typed = {path.name: solve(path) for path in work.copies()}
     update(root)
-    code = ("import resource, signal, sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; from course_work import Work\n"
-            "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)\n"
-            "print('\\n'.join(Work(Path(sys.argv[2])).bring_up_to_date()))")
+    code = (
+        "import resource, signal, sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; from course_work import Work\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)\n"
+        "print('\\n'.join(Work(Path(sys.argv[2])).bring_up_to_date()))"
+    )
     done = subprocess.run([sys.executable, "-c", code, str(ROOT), str(root), str(room)], capture_output=True, text=True, check=True)
     assert "could not be written" in done.stdout
     assert {path.name: answers_in(path) for path in work.copies()} == typed
@@ -310,5 +315,5 @@ def test_a_task_whose_lines_break_elsewhere_is_the_same_task(root):
             cell["source"] = cell["source"].replace(", ", ",\n        ")
             new["metadata"]["course"]["stubs"]["03.2"] = hashlib.sha256(cell["source"].encode()).hexdigest()
     save(chapter, new)
-    line, = work.bring_up_to_date()
+    (line,) = work.bring_up_to_date()
     assert "1 answer put back" in line and "changed in" not in line

@@ -68,7 +68,9 @@ def test_nats_score_every_token_once() -> None:
     torch.manual_seed(0)
     gpt, stream = GPT(SMALL).eval(), torch.randint(20, (53,))
     with torch.no_grad():
-        by_hand = sum(F.cross_entropy(gpt(stream[None, max(0, t - 16):t], last=True)[:, -1], stream[t:t + 1]).item() for t in range(1, 53))
+        by_hand = sum(
+            F.cross_entropy(gpt(stream[None, max(0, t - 16) : t], last=True)[:, -1], stream[t : t + 1]).item() for t in range(1, 53)
+        )
     assert math.isclose(mini_gpt.nats(gpt, stream, stride=1), by_hand, rel_tol=1e-5)
     for stride in (3, 8, 16):
         assert abs(mini_gpt.nats(gpt, stream, stride) / by_hand - 1) < 0.05

@@ -59,8 +59,16 @@ def looped(module: AdditiveAttention, query, key, value, mask):
 
 
 @fast
-@given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), size, size, size, st.sampled_from(["none", "padding", "pairs"]),
-       st.integers(0, 1000))
+@given(
+    st.integers(1, 3),
+    st.integers(1, 4),
+    st.integers(1, 4),
+    size,
+    size,
+    size,
+    st.sampled_from(["none", "padding", "pairs"]),
+    st.integers(0, 1000),
+)
 def test_additive_attention_is_the_loop(batch, n, m, d_query, d_key, d_attn, kind, seed) -> None:
     torch.manual_seed(seed)
     module = AdditiveAttention(d_query, d_key, d_attn)
@@ -118,8 +126,9 @@ def test_seq2seq_is_its_description(kind, batch, length, out) -> None:
     wanted, found = torch.stack(scores, 1), model(source, target)
     close(found, wanted)
     direction, parameters = torch.randn_like(found), list(model.parameters())
-    for left, right in zip(torch.autograd.grad((found * direction).sum(), parameters),
-                           torch.autograd.grad((wanted * direction).sum(), parameters), strict=True):
+    for left, right in zip(
+        torch.autograd.grad((found * direction).sum(), parameters), torch.autograd.grad((wanted * direction).sum(), parameters), strict=True
+    ):
         torch.testing.assert_close(left, right, rtol=1e-4, atol=1e-5)
 
 
@@ -135,8 +144,11 @@ def test_seq2seq_does_not_look_ahead(kind) -> None:
 def test_bad_input_is_refused_with_its_numbers() -> None:
     module, x = AdditiveAttention(3, 4, 5), torch.randn
     for call, words in (
-        (lambda: ElmanRNN(0, 4), "d_in=0"), (lambda: AdditiveAttention(3, 0, 5), "d_key=0"), (lambda: Seq2Seq(5, 7, "fixed"), "width=7"),
-        (lambda: Seq2Seq(5, 6, "both"), "'both'"), (lambda: module(x(1, 2, 4), x(1, 3, 4), x(1, 3, 4)), "query has width 4"),
+        (lambda: ElmanRNN(0, 4), "d_in=0"),
+        (lambda: AdditiveAttention(3, 0, 5), "d_key=0"),
+        (lambda: Seq2Seq(5, 7, "fixed"), "width=7"),
+        (lambda: Seq2Seq(5, 6, "both"), "'both'"),
+        (lambda: module(x(1, 2, 4), x(1, 3, 4), x(1, 3, 4)), "query has width 4"),
         (lambda: module(x(1, 2, 3), x(1, 3, 5), x(1, 3, 4)), "key has width 5"),
         (lambda: module(x(1, 2, 3), x(1, 3, 4), x(1, 2, 4)), "3 keys but 2 values"),
     ):

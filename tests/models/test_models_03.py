@@ -32,8 +32,20 @@ def test_attention_equals_pytorch_forward_and_backward(batch, n, m, d_k, d_v, se
             close(got, expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("lead, mask_shape", [((), (3, 4)), ((2,), (2, 3, 4)), ((2,), (3, 4)), ((2,), (2, 1, 4)), ((2, 5), (2, 1, 1, 4)),
-                                              ((2, 5), (3, 4)), ((2, 5), (3, 1)), ((2,), (4,)), ((), ())])
+@pytest.mark.parametrize(
+    "lead, mask_shape",
+    [
+        ((), (3, 4)),
+        ((2,), (2, 3, 4)),
+        ((2,), (3, 4)),
+        ((2,), (2, 1, 4)),
+        ((2, 5), (2, 1, 1, 4)),
+        ((2, 5), (3, 4)),
+        ((2, 5), (3, 1)),
+        ((2,), (4,)),
+        ((), ()),
+    ],
+)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_empty_rows_give_zero_and_finite_gradients(lead, mask_shape, dtype):
     g = torch.Generator().manual_seed(1)
@@ -64,10 +76,16 @@ def test_self_attention_equals_the_formula():
     assert sum(p.numel() for p in layer.parameters()) == 6 * 4 + 6 * 4 + 6 * 5
 
 
-@pytest.mark.parametrize("arguments, error, numbers", [
-    (((3, 5), (4, 6), (4, 2)), ValueError, "5 6"), (((3, 5), (4, 5), (3, 2)), ValueError, "4 3"), (((5,), (4, 5), (4, 2)), ValueError, "2"),
-    (((3, 5), (4, 5), (4, 2), (4, 3)), ValueError, "4 3"), (((2, 3, 5), (2, 4, 5), (2, 4, 2), (3, 3, 4)), ValueError, "3 4"),
-])
+@pytest.mark.parametrize(
+    "arguments, error, numbers",
+    [
+        (((3, 5), (4, 6), (4, 2)), ValueError, "5 6"),
+        (((3, 5), (4, 5), (3, 2)), ValueError, "4 3"),
+        (((5,), (4, 5), (4, 2)), ValueError, "2"),
+        (((3, 5), (4, 5), (4, 2), (4, 3)), ValueError, "4 3"),
+        (((2, 3, 5), (2, 4, 5), (2, 4, 2), (3, 3, 4)), ValueError, "3 4"),
+    ],
+)
 def test_bad_shapes_are_refused_with_their_numbers(arguments, error, numbers):
     tensors = [torch.ones(shape) for shape in arguments[:3]] + [torch.ones(shape).bool() for shape in arguments[3:]]
     for function in (attention.attention, attention.scaled_dot_product_attention):
@@ -103,8 +121,12 @@ def test_leave_one_out_really_leaves_one_out(n, seed, sigma):
     keys, values = torch.randn(n, 2, generator=g), torch.randn(n, generator=g)
     for i in range(n):
         rest = [j for j in range(n) if j != i]
-        close(kernels.leave_one_out(keys, values, sigma)[i], kernels.nadaraya_watson(keys[i : i + 1], keys[rest], values[rest], sigma)[0],
-              rtol=1e-4, atol=1e-5)
+        close(
+            kernels.leave_one_out(keys, values, sigma)[i],
+            kernels.nadaraya_watson(keys[i : i + 1], keys[rest], values[rest], sigma)[0],
+            rtol=1e-4,
+            atol=1e-5,
+        )
 
 
 def test_learned_kernel_with_equal_widths_is_the_gaussian_one():
@@ -113,23 +135,31 @@ def test_learned_kernel_with_equal_widths_is_the_gaussian_one():
     model = kernels.LearnedKernel(3, width=0.7)
     close(model(query, keys, values), kernels.nadaraya_watson(query, keys, values, 0.7))
     close(model(keys, keys, values, exclude_self=True), kernels.leave_one_out(keys, values, 0.7))
-    gradient, = torch.autograd.grad(model(keys, keys, values, exclude_self=True).pow(2).mean(), model.w)
+    (gradient,) = torch.autograd.grad(model(keys, keys, values, exclude_self=True).pow(2).mean(), model.w)
     assert torch.isfinite(gradient).all() and (gradient != 0).all()
 
 
 x5 = torch.arange(5.0)
 
 
-@pytest.mark.parametrize("call, numbers", [
-    (lambda: kernels.gaussian_weights(x5, x5, 0.0), "0.0"), (lambda: kernels.gaussian_weights(x5, x5, float("nan")), "nan"),
-    (lambda: kernels.nadaraya_watson(x5, x5, x5[:4], 1.0), "5 4"), (lambda: kernels.leave_one_out(x5, x5[:4], 1.0), "5 4"),
-    (lambda: kernels.nadaraya_watson(x5, x5[:0], x5[:0], 1.0), "empty"), (lambda: kernels.leave_one_out(x5[:1], x5[:1], 1.0), "1"),
-    (lambda: kernels.nadaraya_watson(x5, x5 / 0, x5, 1.0), "5"), (lambda: kernels.leave_one_out(x5, x5 / 0, 1.0), "5"),
-    (lambda: kernels.squared_distances(torch.ones(2, 3), torch.ones(2, 4)), "3 4"), (lambda: kernels.LearnedKernel(0), "0"),
-    (lambda: kernels.LearnedKernel(2)(torch.ones(2, 3), torch.ones(4, 3), torch.ones(4)), "2 3"),
-    (lambda: kernels.LearnedKernel(5)(x5, x5, x5), "5 1"),
-    (lambda: kernels.LearnedKernel(1)(x5[:1], x5[:1], x5[:1], exclude_self=True), "1"),
-])
+@pytest.mark.parametrize(
+    "call, numbers",
+    [
+        (lambda: kernels.gaussian_weights(x5, x5, 0.0), "0.0"),
+        (lambda: kernels.gaussian_weights(x5, x5, float("nan")), "nan"),
+        (lambda: kernels.nadaraya_watson(x5, x5, x5[:4], 1.0), "5 4"),
+        (lambda: kernels.leave_one_out(x5, x5[:4], 1.0), "5 4"),
+        (lambda: kernels.nadaraya_watson(x5, x5[:0], x5[:0], 1.0), "empty"),
+        (lambda: kernels.leave_one_out(x5[:1], x5[:1], 1.0), "1"),
+        (lambda: kernels.nadaraya_watson(x5, x5 / 0, x5, 1.0), "5"),
+        (lambda: kernels.leave_one_out(x5, x5 / 0, 1.0), "5"),
+        (lambda: kernels.squared_distances(torch.ones(2, 3), torch.ones(2, 4)), "3 4"),
+        (lambda: kernels.LearnedKernel(0), "0"),
+        (lambda: kernels.LearnedKernel(2)(torch.ones(2, 3), torch.ones(4, 3), torch.ones(4)), "2 3"),
+        (lambda: kernels.LearnedKernel(5)(x5, x5, x5), "5 1"),
+        (lambda: kernels.LearnedKernel(1)(x5[:1], x5[:1], x5[:1], exclude_self=True), "1"),
+    ],
+)
 def test_bad_data_is_refused_with_its_numbers(call, numbers):
     with pytest.raises(ValueError) as caught:
         call()

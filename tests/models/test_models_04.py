@@ -23,15 +23,15 @@ def layers(heads: int, width: int, bias: bool, seed: int) -> tuple[MultiHeadAtte
     return MultiHeadAttention.from_torch(theirs), theirs
 
 
-def compare(ours: MultiHeadAttention, theirs: nn.MultiheadAttention, mine: torch.Tensor, other: torch.Tensor,
-            inputs: list[torch.Tensor]) -> None:
+def compare(
+    ours: MultiHeadAttention, theirs: nn.MultiheadAttention, mine: torch.Tensor, other: torch.Tensor, inputs: list[torch.Tensor]
+) -> None:
     """Outputs, and gradients by inputs and parameters, agree to 1e-5."""
     torch.testing.assert_close(mine, other, rtol=1e-5, atol=1e-5)
     direction = torch.sin(torch.arange(mine.numel(), dtype=torch.float32)).reshape(mine.shape)
     ours.zero_grad(), theirs.zero_grad()
     left = torch.autograd.grad(mine, [*inputs, *ours.parameters()], direction)
-    names = {"in_proj_weight": "w_qkv.weight", "in_proj_bias": "w_qkv.bias", "out_proj.weight": "w_o.weight",
-             "out_proj.bias": "w_o.bias"}
+    names = {"in_proj_weight": "w_qkv.weight", "in_proj_bias": "w_qkv.bias", "out_proj.weight": "w_o.weight", "out_proj.bias": "w_o.bias"}
     by_name = {names[name]: p for name, p in theirs.named_parameters()}
     right = torch.autograd.grad(other, [*inputs, *(by_name[name] for name, _ in ours.named_parameters())], direction)
     for a, b in zip(left, right, strict=True):
@@ -39,9 +39,17 @@ def compare(ours: MultiHeadAttention, theirs: nn.MultiheadAttention, mine: torch
 
 
 @quick
-@given(batch=sizes, n=sizes, m=sizes, heads=st.integers(1, 4), width=st.integers(1, 5), bias=st.booleans(),
-       masked=st.sampled_from(["no", "pairs", "sentences", "padding", "heads"]), kind=st.sampled_from(["self", "cross", "three"]),
-       seed=st.integers(0, 10_000))
+@given(
+    batch=sizes,
+    n=sizes,
+    m=sizes,
+    heads=st.integers(1, 4),
+    width=st.integers(1, 5),
+    bias=st.booleans(),
+    masked=st.sampled_from(["no", "pairs", "sentences", "padding", "heads"]),
+    kind=st.sampled_from(["self", "cross", "three"]),
+    seed=st.integers(0, 10_000),
+)
 def test_equals_pytorch(batch, n, m, heads, width, bias, masked, kind, seed):
     ours, theirs = layers(heads, width, bias, seed)
     m = n if kind == "self" else m

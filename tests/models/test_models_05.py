@@ -132,6 +132,7 @@ def test_t5_bias_looks_buckets_up():
 @given(heads=st.integers(1, 40))
 def test_alibi_slopes(heads):
     """The authors' recursion, written as one: powers of two geometric, others filled up from twice as many."""
+
     def slopes(n):
         if n & (n - 1) == 0:
             ratio = 2 ** (-8 / n)
@@ -174,13 +175,21 @@ def test_rope_scores_depend_on_the_offset_alone(halves):
     close(P.rope(q[:, order])[:, order.argsort()], P.rope(q, halves=True))
 
 
-@pytest.mark.parametrize(("call", "numbers"), [
-    (lambda: P.sinusoidal(4, 7), "7"), (lambda: P.sinusoidal(-1, 4), "-1"), (lambda: P.frequencies(4, 1.0), "1.0"),
-    (lambda: P.rope(torch.ones(3, 5)), "5"), (lambda: P.rope(torch.ones(3, 4), torch.arange(2)), "3 tokens"),
-    (lambda: P.alibi_slopes(0), "0"), (lambda: P.RelativeBias(2, 0), "0"),
-    (lambda: P.t5_bucket(torch.arange(3), True, 7), "7"), (lambda: P.T5Bias(2, True, 32, 8), "max_distance=8"),
-    (lambda: P.Embeddings(5, 4, 3)(torch.zeros(1, 4, dtype=torch.long)), "4 tokens, but the table has 3"),
-])
+@pytest.mark.parametrize(
+    ("call", "numbers"),
+    [
+        (lambda: P.sinusoidal(4, 7), "7"),
+        (lambda: P.sinusoidal(-1, 4), "-1"),
+        (lambda: P.frequencies(4, 1.0), "1.0"),
+        (lambda: P.rope(torch.ones(3, 5)), "5"),
+        (lambda: P.rope(torch.ones(3, 4), torch.arange(2)), "3 tokens"),
+        (lambda: P.alibi_slopes(0), "0"),
+        (lambda: P.RelativeBias(2, 0), "0"),
+        (lambda: P.t5_bucket(torch.arange(3), True, 7), "7"),
+        (lambda: P.T5Bias(2, True, 32, 8), "max_distance=8"),
+        (lambda: P.Embeddings(5, 4, 3)(torch.zeros(1, 4, dtype=torch.long)), "4 tokens, but the table has 3"),
+    ],
+)
 def test_bad_input_is_refused_with_its_numbers(call, numbers):
     with pytest.raises(ValueError, match=numbers):
         call()

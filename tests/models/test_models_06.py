@@ -62,9 +62,11 @@ def test_causal_attention_is_pytorchs(batch, heads, n, cached, width, seed):
     """Outputs and gradients equal those of PyTorch's lower-right causal bias; square ones those of ``is_causal``."""
     torch.manual_seed(seed)
     inputs = [torch.randn(batch, heads, size, width, requires_grad=True) for size in (n, n + cached, n + cached)]
-    results = [attention(*inputs, masks.causal_mask(n, n + cached)), F.scaled_dot_product_attention(
-        *inputs, attn_mask=causal_lower_right(n, n + cached)), F.scaled_dot_product_attention(
-        *inputs, attn_mask=masks.additive(masks.causal_mask(n, n + cached)))]
+    results = [
+        attention(*inputs, masks.causal_mask(n, n + cached)),
+        F.scaled_dot_product_attention(*inputs, attn_mask=causal_lower_right(n, n + cached)),
+        F.scaled_dot_product_attention(*inputs, attn_mask=masks.additive(masks.causal_mask(n, n + cached))),
+    ]
     if not cached:
         results.append(F.scaled_dot_product_attention(*inputs, is_causal=True))
     direction = torch.randn_like(results[0])
@@ -97,10 +99,10 @@ def test_combined_masks_in_multi_head_attention(batch, n, heads, window, seed):
     empty = ~mask.any(-1)
     torch.testing.assert_close(mine[empty], ours.w_o.bias.expand(int(empty.sum()), -1), rtol=0, atol=1e-6)
     assert torch.isfinite(torch.autograd.grad(mine.sum(), x)[0]).all()
-    parts = [x[b:b + 1, :length] for b, length in enumerate(lengths.tolist())]  # each sentence alone, without pads
+    parts = [x[b : b + 1, :length] for b, length in enumerate(lengths.tolist())]  # each sentence alone, without pads
     for b, part in enumerate(parts):
         alone = ours(part, mask=masks.sliding_window_mask(part.shape[1], window))
-        torch.testing.assert_close(ours(x, mask=mask)[b:b + 1, :part.shape[1]], alone, rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(ours(x, mask=mask)[b : b + 1, : part.shape[1]], alone, rtol=1e-5, atol=1e-5)
 
 
 @quick
@@ -130,18 +132,21 @@ def test_combine_is_a_veto(batch, n, seed):
     assert masks.combine(None) is None and masks.combine() is None and masks.combine(None, two) is two
 
 
-@pytest.mark.parametrize(("call", "words"), [
-    (lambda: masks.causal_mask(5, 4), ("5", "4")),
-    (lambda: masks.padding_mask(torch.ones(7)), ("7",)),
-    (lambda: masks.length_mask(torch.tensor([2, 6]), 5), ("6", "5")),
-    (lambda: masks.length_mask(torch.tensor([-1, 3])), ("-1",)),
-    (lambda: masks.length_mask(torch.ones(2, 3)), ("2", "3")),
-    (lambda: masks.prefix_mask(4, 5), ("5", "4")),
-    (lambda: masks.prefix_mask(4, -1), ("-1",)),
-    (lambda: masks.prefix_mask(4, torch.ones(2, 2)), ("2",)),
-    (lambda: masks.sliding_window_mask(4, 0), ("0",)),
-    (lambda: masks.combine(torch.ones(2, 3).bool(), torch.ones(2, 4).bool()), ("(2, 3)", "(2, 4)")),
-])
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: masks.causal_mask(5, 4), ("5", "4")),
+        (lambda: masks.padding_mask(torch.ones(7)), ("7",)),
+        (lambda: masks.length_mask(torch.tensor([2, 6]), 5), ("6", "5")),
+        (lambda: masks.length_mask(torch.tensor([-1, 3])), ("-1",)),
+        (lambda: masks.length_mask(torch.ones(2, 3)), ("2", "3")),
+        (lambda: masks.prefix_mask(4, 5), ("5", "4")),
+        (lambda: masks.prefix_mask(4, -1), ("-1",)),
+        (lambda: masks.prefix_mask(4, torch.ones(2, 2)), ("2",)),
+        (lambda: masks.sliding_window_mask(4, 0), ("0",)),
+        (lambda: masks.combine(torch.ones(2, 3).bool(), torch.ones(2, 4).bool()), ("(2, 3)", "(2, 4)")),
+    ],
+)
 def test_bad_input_is_refused_with_the_numbers(call, words):
     with pytest.raises(ValueError) as caught:
         call()

@@ -21,9 +21,15 @@ from course_utils.models.transformer import Encoder, EncoderBlock, TransformerCo
 
 sizes = st.integers(1, 6)
 quick = settings(max_examples=30, deadline=None)
-RENAMED = {"self_attn.in_proj_": "attention.w_qkv.", "self_attn.out_proj.": "attention.w_o.", "linear1.": "feed_forward.w_1.",
-           "linear2.": "feed_forward.w_2.", "norm1.": "norm_1.", "norm2.": "norm_2.",
-           "layers.": "blocks."}
+RENAMED = {
+    "self_attn.in_proj_": "attention.w_qkv.",
+    "self_attn.out_proj.": "attention.w_o.",
+    "linear1.": "feed_forward.w_1.",
+    "linear2.": "feed_forward.w_2.",
+    "norm1.": "norm_1.",
+    "norm2.": "norm_2.",
+    "layers.": "blocks.",
+}
 
 
 def our_name(name: str) -> str:
@@ -54,12 +60,23 @@ def shaken(module: nn.Module) -> nn.Module:
 
 
 @quick
-@given(batch=sizes, n=sizes, heads=st.integers(1, 4), width=st.integers(1, 5), d_ff=st.integers(1, 20), bias=st.booleans(),
-       norm_first=st.booleans(), activation=st.sampled_from(["relu", "gelu"]), masked=st.booleans(), seed=st.integers(0, 10_000))
+@given(
+    batch=sizes,
+    n=sizes,
+    heads=st.integers(1, 4),
+    width=st.integers(1, 5),
+    d_ff=st.integers(1, 20),
+    bias=st.booleans(),
+    norm_first=st.booleans(),
+    activation=st.sampled_from(["relu", "gelu"]),
+    masked=st.booleans(),
+    seed=st.integers(0, 10_000),
+)
 def test_encoder_block_equals_pytorch(batch, n, heads, width, d_ff, bias, norm_first, activation, masked, seed):
     torch.manual_seed(seed)
-    theirs = shaken(nn.TransformerEncoderLayer(heads * width, heads, d_ff, 0.0, activation, batch_first=True,
-                                               norm_first=norm_first, bias=bias))
+    theirs = shaken(
+        nn.TransformerEncoderLayer(heads * width, heads, d_ff, 0.0, activation, batch_first=True, norm_first=norm_first, bias=bias)
+    )
     x = torch.randn(batch, n, heads * width, requires_grad=True)
     mask = torch.rand(n, n) < 0.6
     mask |= torch.eye(n, dtype=torch.bool)
@@ -90,9 +107,13 @@ def test_encoder_equals_pytorch(layers, norm_first, final, pads, seed):
 @pytest.mark.parametrize("gated", [False, True])
 def test_block_against_its_formula(place, norm, gated):
     torch.manual_seed(0)
-    block = shaken(EncoderBlock(TransformerConfig(
-        d_model=12, num_heads=3, d_ff=20, num_layers=1, dropout=0.0, activation="gelu", gated=gated,
-        norm=norm, norm_place=place)))
+    block = shaken(
+        EncoderBlock(
+            TransformerConfig(
+                d_model=12, num_heads=3, d_ff=20, num_layers=1, dropout=0.0, activation="gelu", gated=gated, norm=norm, norm_place=place
+            )
+        )
+    )
     x = torch.randn(2, 5, 12)
 
     def around(x, sublayer, norm, after):
@@ -126,10 +147,16 @@ def test_rms_norm_in_sixteen_bits_does_not_overflow():
 @given(name=st.sampled_from(list(ACTIVATIONS)), bias=st.booleans(), seed=st.integers(0, 10_000))
 def test_feed_forward_by_its_formula(name, bias, seed):
     torch.manual_seed(seed)
-    closed = {"relu": lambda x: x.clamp(min=0), "gelu": lambda x: x * 0.5 * (1 + torch.erf(x / math.sqrt(2))),
-              "gelu_tanh": lambda x: 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
-              "gelu_sigmoid": lambda x: x / (1 + torch.exp(-1.702 * x)), "silu": lambda x: x / (1 + torch.exp(-x)),
-              "sigmoid": lambda x: 1 / (1 + torch.exp(-x)), "tanh": torch.tanh, "identity": lambda x: x}[name]
+    closed = {
+        "relu": lambda x: x.clamp(min=0),
+        "gelu": lambda x: x * 0.5 * (1 + torch.erf(x / math.sqrt(2))),
+        "gelu_tanh": lambda x: 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+        "gelu_sigmoid": lambda x: x / (1 + torch.exp(-1.702 * x)),
+        "silu": lambda x: x / (1 + torch.exp(-x)),
+        "sigmoid": lambda x: 1 / (1 + torch.exp(-x)),
+        "tanh": torch.tanh,
+        "identity": lambda x: x,
+    }[name]
     x = torch.randn(2, 3, 5, requires_grad=True)
     plain = FeedForward(5, 7, name, bias=bias)
     by_hand = F.linear(closed(F.linear(x, plain.w_1.weight, plain.w_1.bias)), plain.w_2.weight, plain.w_2.bias)
@@ -225,22 +252,25 @@ def test_layer_sizes_of_the_paper():
     assert sum(p.numel() for p in bert.parameters()) == 7_087_872
 
 
-@pytest.mark.parametrize(("wrong", "message"), [
-    (lambda: TransformerConfig(d_model=30, num_heads=4), "d_model=30 is not divisible by num_heads=4"),
-    (lambda: TransformerConfig(dropout=1.0), "dropout=1.0"),
-    (lambda: TransformerConfig(norm_place="before"), "norm_place='before'"),
-    (lambda: TransformerConfig(num_layers=0), "num_layers=0"),
-    (lambda: make_norm("batch", 4), "norm='batch'"),
-    (lambda: FeedForward(4, 8, "swish"), "activation='swish'"),
-    (lambda: gated_width(0), "d_ff=0"),
-    (lambda: dropout(torch.ones(2), 1.0), "dropout=1.0"),
-    (lambda: FeedForward(4, 8, dropout=-0.1), "dropout=-0.1"),
-    (lambda: GPTBlock(TransformerConfig(norm_place="sandwich")), "norm_place='sandwich'"),
-    (lambda: deepnorm_factors(0), "at least one layer"),
-    (lambda: EncoderBlock.from_torch(nn.TransformerEncoderLayer(4, 2, 8)), "batch first"),
-    (lambda: EncoderBlock.from_torch(nn.TransformerEncoderLayer(4, 2, 8, activation=F.silu, batch_first=True)), "not supported"),
-    (lambda: EncoderBlock(TransformerConfig(d_model=4, num_heads=2, d_ff=8))(torch.randn(1, 3, 5)), "d_model=4"),
-])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: TransformerConfig(d_model=30, num_heads=4), "d_model=30 is not divisible by num_heads=4"),
+        (lambda: TransformerConfig(dropout=1.0), "dropout=1.0"),
+        (lambda: TransformerConfig(norm_place="before"), "norm_place='before'"),
+        (lambda: TransformerConfig(num_layers=0), "num_layers=0"),
+        (lambda: make_norm("batch", 4), "norm='batch'"),
+        (lambda: FeedForward(4, 8, "swish"), "activation='swish'"),
+        (lambda: gated_width(0), "d_ff=0"),
+        (lambda: dropout(torch.ones(2), 1.0), "dropout=1.0"),
+        (lambda: FeedForward(4, 8, dropout=-0.1), "dropout=-0.1"),
+        (lambda: GPTBlock(TransformerConfig(norm_place="sandwich")), "norm_place='sandwich'"),
+        (lambda: deepnorm_factors(0), "at least one layer"),
+        (lambda: EncoderBlock.from_torch(nn.TransformerEncoderLayer(4, 2, 8)), "batch first"),
+        (lambda: EncoderBlock.from_torch(nn.TransformerEncoderLayer(4, 2, 8, activation=F.silu, batch_first=True)), "not supported"),
+        (lambda: EncoderBlock(TransformerConfig(d_model=4, num_heads=2, d_ff=8))(torch.randn(1, 3, 5)), "d_model=4"),
+    ],
+)
 def test_bad_input_is_named(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()

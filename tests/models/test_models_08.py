@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_models_07 import RENAMED, compare, shaken
 from torch import nn
 
-from course_utils.exercises.ch08b.callables import late_reward
+from course_checks.exercises.ch08b.callables import late_reward
 from course_utils.models import encoder_decoder
 from course_utils.models.encoder_decoder import CrossDecoder, DecoderBlock, Translator, TranslatorConfig, translator_parameters
 from course_utils.models.multihead import KeyValueCache
@@ -28,22 +28,40 @@ BOS, EOS = 1, 2
 @pytest.fixture(autouse=True)
 def decoder_names(monkeypatch):
     """In a decoder norm2 belongs to the cross-attention."""
-    names = {"multihead_attn.in_proj_": "cross_attention.w_qkv.", "multihead_attn.out_proj.": "cross_attention.w_o.",
-             "norm3.": "norm_3.", "norm2.": "norm_2."}
+    names = {
+        "multihead_attn.in_proj_": "cross_attention.w_qkv.",
+        "multihead_attn.out_proj.": "cross_attention.w_o.",
+        "norm3.": "norm_3.",
+        "norm2.": "norm_2.",
+    }
     for theirs, ours in names.items():
         monkeypatch.setitem(RENAMED, theirs, ours)
 
 
 def small(**changes) -> Translator:
     torch.manual_seed(0)
-    config = {"d_model": 12, "num_heads": 3, "d_ff": 20, "num_layers": 2, "dropout": 0.0, "source_vocab": 11, "target_vocab": 11,
-              "max_len": 16} | changes
+    config = {
+        "d_model": 12,
+        "num_heads": 3,
+        "d_ff": 20,
+        "num_layers": 2,
+        "dropout": 0.0,
+        "source_vocab": 11,
+        "target_vocab": 11,
+        "max_len": 16,
+    } | changes
     return Translator(TranslatorConfig(**config)).eval()
 
 
 @quick
-@given(batch=st.integers(1, 4), n=st.integers(1, 6), m=st.integers(1, 6), norm_first=st.booleans(), masked=st.booleans(),
-       seed=st.integers(0, 10_000))
+@given(
+    batch=st.integers(1, 4),
+    n=st.integers(1, 6),
+    m=st.integers(1, 6),
+    norm_first=st.booleans(),
+    masked=st.booleans(),
+    seed=st.integers(0, 10_000),
+)
 def test_decoder_block_equals_pytorch(batch, n, m, norm_first, masked, seed):
     torch.manual_seed(seed)
     theirs = shaken(nn.TransformerDecoderLayer(12, 3, 20, 0.0, batch_first=True, norm_first=norm_first))
@@ -81,8 +99,13 @@ def test_whole_stack_equals_nn_transformer(norm_first):
 
 
 @quick
-@given(batch=st.integers(1, 3), n=st.integers(1, 8), parts=st.integers(1, 8), place=st.sampled_from(["pre", "post", "sandwich"]),
-       seed=st.integers(0, 10_000))
+@given(
+    batch=st.integers(1, 3),
+    n=st.integers(1, 8),
+    parts=st.integers(1, 8),
+    place=st.sampled_from(["pre", "post", "sandwich"]),
+    seed=st.integers(0, 10_000),
+)
 def test_cached_decoding_equals_the_full_pass(batch, n, parts, place, seed):
     model = small(norm_place=place)
     torch.manual_seed(seed)
@@ -133,7 +156,7 @@ def test_greedy_with_and_without_cache_and_its_padding():
     slow, fast = greedy(model, source, BOS, EOS, 12, cached=False), greedy(model, source, BOS, EOS, 12)
     assert torch.equal(slow, fast)
     for row in fast.tolist():
-        assert EOS not in row or set(row[row.index(EOS) + 1:]) <= {0}
+        assert EOS not in row or set(row[row.index(EOS) + 1 :]) <= {0}
     assert not model.training
     model.train()
     greedy(model, source, BOS, EOS, 3)
@@ -197,13 +220,19 @@ def test_unfinished_sentences_are_returned_only_without_finished_ones():
 
 
 @quick
-@given(st.lists(st.tuples(st.lists(st.sampled_from("abcd"), min_size=1, max_size=9),
-                          st.lists(st.sampled_from("abcd"), min_size=1, max_size=9)), min_size=1, max_size=6))
+@given(
+    st.lists(
+        st.tuples(st.lists(st.sampled_from("abcd"), min_size=1, max_size=9), st.lists(st.sampled_from("abcd"), min_size=1, max_size=9)),
+        min_size=1,
+        max_size=6,
+    )
+)
 def test_bleu_equals_sacrebleu(pairs):
     sacrebleu = pytest.importorskip("sacrebleu", reason="sacrebleu is in the [dev] extra")
     left, right = zip(*pairs, strict=True)
-    theirs = sacrebleu.corpus_bleu([" ".join(c) for c in left], [[" ".join(r) for r in right]], tokenize="none",
-                                   smooth_method="none", force=True).score
+    theirs = sacrebleu.corpus_bleu(
+        [" ".join(c) for c in left], [[" ".join(r) for r in right]], tokenize="none", smooth_method="none", force=True
+    ).score
     assert bleu(left, right) == pytest.approx(theirs, abs=1e-6)
 
 
@@ -246,24 +275,27 @@ def test_cache_refuses_another_batch():
     assert len(cache) == 3 and cache.keys.shape[0] == 3
 
 
-@pytest.mark.parametrize(("wrong", "message"), [
-    (lambda: small(tie="both"), "tie='both'"),
-    (lambda: small(source_vocab=12), "source_vocab=12"),
-    (lambda: small()(torch.zeros(1, 0, dtype=torch.long), torch.ones(1, 1, dtype=torch.long)), r"\(1, 0\)"),
-    (lambda: small()(torch.full((1, 3), 11), torch.ones(1, 1, dtype=torch.long)), "id 11 does not exist; ids go from 0 to 10"),
-    (lambda: small()(torch.full((1, 3), -1), torch.ones(1, 1, dtype=torch.long)), "id -1 does not exist"),
-    (lambda: small()(torch.ones(1, 17, dtype=torch.long), torch.ones(1, 1, dtype=torch.long)), "17 tokens, but max_len=16"),
-    (lambda: greedy(small(), torch.ones(1, 3, dtype=torch.long), BOS, EOS, 17), "max_new=17"),
-    (lambda: beam_translate(small(), torch.ones(1, 3, dtype=torch.long), BOS, EOS), "max_new=50"),
-    (lambda: beam_translate(small(), torch.ones(1, 3, dtype=torch.long), BOS, EOS, max_new=9), "one sentence"),
-    (lambda: beam_search(lambda t, r: t, BOS, EOS, beam=0), "beam=0"),
-    (lambda: token_loss(torch.zeros(1, 2, 5), torch.zeros(1, 2, dtype=torch.long)), "every target is padding"),
-    (lambda: token_loss(torch.zeros(1, 2, 5), torch.zeros(1, 3, dtype=torch.long)), "do not fit"),
-    (lambda: noam(0), "d_model=0"),
-    (lambda: warmup_cosine(5, 5), "warmup=5"),
-    (lambda: average([]), "no weights"),
-    (lambda: bleu([["a"]], []), "1 candidates and 0 references"),
-])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: small(tie="both"), "tie='both'"),
+        (lambda: small(source_vocab=12), "source_vocab=12"),
+        (lambda: small()(torch.zeros(1, 0, dtype=torch.long), torch.ones(1, 1, dtype=torch.long)), r"\(1, 0\)"),
+        (lambda: small()(torch.full((1, 3), 11), torch.ones(1, 1, dtype=torch.long)), "id 11 does not exist; ids go from 0 to 10"),
+        (lambda: small()(torch.full((1, 3), -1), torch.ones(1, 1, dtype=torch.long)), "id -1 does not exist"),
+        (lambda: small()(torch.ones(1, 17, dtype=torch.long), torch.ones(1, 1, dtype=torch.long)), "17 tokens, but max_len=16"),
+        (lambda: greedy(small(), torch.ones(1, 3, dtype=torch.long), BOS, EOS, 17), "max_new=17"),
+        (lambda: beam_translate(small(), torch.ones(1, 3, dtype=torch.long), BOS, EOS), "max_new=50"),
+        (lambda: beam_translate(small(), torch.ones(1, 3, dtype=torch.long), BOS, EOS, max_new=9), "one sentence"),
+        (lambda: beam_search(lambda t, r: t, BOS, EOS, beam=0), "beam=0"),
+        (lambda: token_loss(torch.zeros(1, 2, 5), torch.zeros(1, 2, dtype=torch.long)), "every target is padding"),
+        (lambda: token_loss(torch.zeros(1, 2, 5), torch.zeros(1, 3, dtype=torch.long)), "do not fit"),
+        (lambda: noam(0), "d_model=0"),
+        (lambda: warmup_cosine(5, 5), "warmup=5"),
+        (lambda: average([]), "no weights"),
+        (lambda: bleu([["a"]], []), "1 candidates and 0 references"),
+    ],
+)
 def test_bad_input_is_named(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()

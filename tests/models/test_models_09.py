@@ -54,8 +54,16 @@ def test_published_sizes() -> None:
 def tiny_folder(folder: Path, pooler: bool = True, **changes: object) -> object:
     transformers = pytest.importorskip("transformers")
     torch.manual_seed(2)
-    config = transformers.BertConfig(vocab_size=61, hidden_size=24, num_attention_heads=3, intermediate_size=40, num_hidden_layers=2,
-                                     max_position_embeddings=19, initializer_range=0.2, **changes)
+    config = transformers.BertConfig(
+        vocab_size=61,
+        hidden_size=24,
+        num_attention_heads=3,
+        intermediate_size=40,
+        num_hidden_layers=2,
+        max_position_embeddings=19,
+        initializer_range=0.2,
+        **changes,
+    )
     model = transformers.BertModel(config, add_pooling_layer=pooler).eval()
     model.save_pretrained(folder)
     return model
@@ -169,7 +177,7 @@ def test_padding_changes_nothing() -> None:
     ids, segments, mask = batch()
     other = torch.where(mask, ids, (ids + 7) % 61)
     torch.testing.assert_close(model(ids, segments, mask), model(other, segments, mask))
-    alone = torch.cat([model(ids[i:i + 1, :k], segments[i:i + 1, :k]) for i, k in enumerate(mask.sum(1).tolist())])
+    alone = torch.cat([model(ids[i : i + 1, :k], segments[i : i + 1, :k]) for i, k in enumerate(mask.sum(1).tolist())])
     torch.testing.assert_close(model(ids, segments, mask), alone, atol=1e-5, rtol=1e-5)
 
 
@@ -209,17 +217,20 @@ def test_mean_pool_of_nothing_is_zero() -> None:
     assert mean_pool(hidden, mask).tolist() == [[1.0] * 4, [0.0] * 4]
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda m: m(torch.zeros(2, 20, dtype=torch.long)), r"\(2, 20\).*max_len=19"),
-    (lambda m: m(torch.full((1, 2), 61)), "ids run from 61 to 61; there are 61"),
-    (lambda m: m(torch.zeros(1, 2, dtype=torch.long), torch.full((1, 2), 2)), "segments run from 2 to 2; there are 2"),
-    (lambda m: m(torch.zeros(1, 2, dtype=torch.long), torch.zeros(1, 3, dtype=torch.long)), r"\(1, 3\) do not fit"),
-    (lambda m: m(torch.zeros(1, 2, dtype=torch.long), None, torch.ones(1, 2)), "torch.float32"),
-    (lambda m: SequenceClassifier(m, 1), "num_labels=1"),
-    (lambda m: SequenceClassifier(m, 2, "last"), "'last'"),
-    (lambda m: BertConfig(d_model=30, num_heads=4), "d_model=30 .* num_heads=4"),
-    (lambda m: BertConfig(max_len=0), "max_len=0"),
-])
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda m: m(torch.zeros(2, 20, dtype=torch.long)), r"\(2, 20\).*max_len=19"),
+        (lambda m: m(torch.full((1, 2), 61)), "ids run from 61 to 61; there are 61"),
+        (lambda m: m(torch.zeros(1, 2, dtype=torch.long), torch.full((1, 2), 2)), "segments run from 2 to 2; there are 2"),
+        (lambda m: m(torch.zeros(1, 2, dtype=torch.long), torch.zeros(1, 3, dtype=torch.long)), r"\(1, 3\) do not fit"),
+        (lambda m: m(torch.zeros(1, 2, dtype=torch.long), None, torch.ones(1, 2)), "torch.float32"),
+        (lambda m: SequenceClassifier(m, 1), "num_labels=1"),
+        (lambda m: SequenceClassifier(m, 2, "last"), "'last'"),
+        (lambda m: BertConfig(d_model=30, num_heads=4), "d_model=30 .* num_heads=4"),
+        (lambda m: BertConfig(max_len=0), "max_len=0"),
+    ],
+)
 def test_bad_input_names_the_numbers(call, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call(Bert(SMALL))

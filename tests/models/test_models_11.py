@@ -27,9 +27,17 @@ def small(seed: int = 0, **changes) -> GPT:
     return model.eval()
 
 
-@pytest.mark.parametrize(("config", "published"), [
-    (GPT1, 116_534_784), (GPT2["small"], 124_439_808), (GPT2["medium"], 354_823_168), (GPT2["large"], 774_030_080),
-    (GPT2["xl"], 1_557_611_200)], ids=["gpt1", "small", "medium", "large", "xl"])
+@pytest.mark.parametrize(
+    ("config", "published"),
+    [
+        (GPT1, 116_534_784),
+        (GPT2["small"], 124_439_808),
+        (GPT2["medium"], 354_823_168),
+        (GPT2["large"], 774_030_080),
+        (GPT2["xl"], 1_557_611_200),
+    ],
+    ids=["gpt1", "small", "medium", "large", "xl"],
+)
 def test_published_sizes(config, published):
     with torch.device("meta"):
         counted = sum(p.numel() for p in GPT(config).parameters())
@@ -45,8 +53,8 @@ def test_causal(place):
     logits = model(torch.randint(23, (1, 7)))
     handle.remove()
     for t in range(7):
-        gradient, = torch.autograd.grad(logits[0, t].square().sum(), x[0], retain_graph=True)
-        assert not gradient[0, t + 1:].any() and gradient[0, : t + 1].abs().sum(-1).gt(0).all()
+        (gradient,) = torch.autograd.grad(logits[0, t].square().sum(), x[0], retain_graph=True)
+        assert not gradient[0, t + 1 :].any() and gradient[0, : t + 1].abs().sum(-1).gt(0).all()
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.5])
@@ -62,8 +70,14 @@ def test_causal_while_training(dropout):
 
 
 @quick
-@given(batch=st.integers(1, 3), n=st.integers(1, 10), part=st.integers(1, 10), place=st.sampled_from(["pre", "post"]),
-       gradients=st.booleans(), seed=st.integers(0, 10_000))
+@given(
+    batch=st.integers(1, 3),
+    n=st.integers(1, 10),
+    part=st.integers(1, 10),
+    place=st.sampled_from(["pre", "post"]),
+    gradients=st.booleans(),
+    seed=st.integers(0, 10_000),
+)
 def test_cached_logits_equal_the_full_pass(batch, n, part, place, gradients, seed):
     model = small(seed, norm_place=place)
     ids = torch.randint(23, (batch, n))
@@ -121,7 +135,7 @@ def test_generation_far_beyond_max_len_reads_only_what_fits():
     out = generate(model, prompt, 40, temperature=0, each=seen.append)
     assert out.shape == (2, 44) and torch.equal(torch.stack(seen, 1), out[:, 4:])
     for t in range(11, 44):  # each token follows from the 10 - 10 // 4 = 8 to 10 tokens before it
-        assert any((model(out[:, t - n: t], last=True)[:, -1].argmax(-1) == out[:, t]).all() for n in (8, 9, 10))
+        assert any((model(out[:, t - n : t], last=True)[:, -1].argmax(-1) == out[:, t]).all() for n in (8, 9, 10))
     assert torch.equal(generate(model, prompt, 0), prompt)
 
 
@@ -141,8 +155,15 @@ def test_generation_ends_row_by_row():
 def gpt2_twin(model: GPT):
     transformers = pytest.importorskip("transformers", reason="transformers is in the [dev] extra")
     c = model.config
-    config = transformers.GPT2Config(vocab_size=c.vocab_size, n_positions=c.max_len, n_embd=c.d_model, n_layer=c.num_layers,
-                                     n_head=c.num_heads, bos_token_id=None, eos_token_id=None)
+    config = transformers.GPT2Config(
+        vocab_size=c.vocab_size,
+        n_positions=c.max_len,
+        n_embd=c.d_model,
+        n_layer=c.num_layers,
+        n_head=c.num_heads,
+        bos_token_id=None,
+        eos_token_id=None,
+    )
     theirs = transformers.GPT2LMHeadModel(config)
     theirs.load_state_dict(to_huggingface(model), strict=True)
     return theirs.eval()
@@ -162,8 +183,9 @@ def folder(tmp_path):
     """A tiny random checkpoint that transformers saved."""
     transformers = pytest.importorskip("transformers", reason="transformers is in the [dev] extra")
     torch.manual_seed(0)
-    theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=23, n_positions=10, n_embd=12, n_layer=2, n_head=3,
-                                                                  initializer_range=0.5))
+    theirs = transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(vocab_size=23, n_positions=10, n_embd=12, n_layer=2, n_head=3, initializer_range=0.5)
+    )
     theirs.save_pretrained(tmp_path)
     return tmp_path, theirs.eval()
 
@@ -176,12 +198,18 @@ def test_loads_what_transformers_saved_and_goes_back(folder):
     assert back.keys() == wanted.keys() and all(torch.equal(back[name], wanted[name]) for name in back)
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    (lambda s: s.pop("transformer.h.1.mlp.c_fc.bias"), r"blocks\.1\.feed_forward\.w_1\.bias is missing, expected \(48,\)"),
-    (lambda s: s.update({"transformer.h.2.ln_1.weight": torch.ones(12)}), r"blocks\.2.* is \(12,\), expected missing"),
-    (lambda s: s.update({"transformer.wpe.weight": torch.ones(9, 12)}), r"position\.weight is \(9, 12\), expected \(10, 12\)"),
-    (lambda s: s.update({"transformer.h.0.attn.c_attn.weight": torch.ones(36, 12)}), r"w_qkv\.weight is \(12, 36\), expected \(36, 12\)"),
-])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s.pop("transformer.h.1.mlp.c_fc.bias"), r"blocks\.1\.feed_forward\.w_1\.bias is missing, expected \(48,\)"),
+        (lambda s: s.update({"transformer.h.2.ln_1.weight": torch.ones(12)}), r"blocks\.2.* is \(12,\), expected missing"),
+        (lambda s: s.update({"transformer.wpe.weight": torch.ones(9, 12)}), r"position\.weight is \(9, 12\), expected \(10, 12\)"),
+        (
+            lambda s: s.update({"transformer.h.0.attn.c_attn.weight": torch.ones(36, 12)}),
+            r"w_qkv\.weight is \(12, 36\), expected \(36, 12\)",
+        ),
+    ],
+)
 def test_names_and_shapes_that_do_not_fit_are_named(folder, change, message):
     from safetensors.torch import load_file, save_file
 
@@ -193,13 +221,26 @@ def test_names_and_shapes_that_do_not_fit_are_named(folder, change, message):
         load_gpt2(path.parent)
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    ({"model_type": "llama"}, "'llama', not a GPT-2"), ({"activation_function": "swish"}, "swish"),
-    ({"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse"), ({"scale_attn_weights": False}, "not supported"),
-    ({"n_head": 5}, "d_model=12 is not divisible by num_heads=5")])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model_type": "llama"}, "'llama', not a GPT-2"),
+        ({"activation_function": "swish"}, "swish"),
+        ({"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inverse"),
+        ({"scale_attn_weights": False}, "not supported"),
+        ({"n_head": 5}, "d_model=12 is not divisible by num_heads=5"),
+    ],
+)
 def test_other_architectures_are_refused(tmp_path, change, message):
-    config = {"model_type": "gpt2", "vocab_size": 23, "n_embd": 12, "n_head": 3, "n_layer": 2, "n_positions": 10,
-              "layer_norm_epsilon": 1e-5}
+    config = {
+        "model_type": "gpt2",
+        "vocab_size": 23,
+        "n_embd": 12,
+        "n_head": 3,
+        "n_layer": 2,
+        "n_positions": 10,
+        "layer_norm_epsilon": 1e-5,
+    }
     (tmp_path / "config.json").write_text(json.dumps(config))
     assert read_config(tmp_path / "config.json").max_len == 10
     (tmp_path / "config.json").write_text(json.dumps(config | change))
@@ -259,24 +300,27 @@ def test_frequencies_of_samples():
     assert ((share - p).abs() <= 5 * (p * (1 - p) / 20_000).sqrt()).all() and (p > 0.01).sum() >= 2
 
 
-@pytest.mark.parametrize(("wrong", "message"), [
-    (lambda: small()(torch.zeros(1, 11, dtype=torch.long)), r"\(1, 11\) after 0 tokens.*max_len=10"),
-    (lambda: small()(torch.zeros(1, 0, dtype=torch.long)), r"\(1, 0\)"),
-    (lambda: small()(torch.zeros(3, dtype=torch.long)), r"\(3,\)"),
-    (lambda: small(vocab_size=0), "vocab_size=0"),
-    (lambda: small(max_len=0), "max_len=0"),
-    (lambda: small(num_heads=5), "d_model=12 is not divisible by num_heads=5"),
-    (lambda: small(dropout=1.0), "dropout=1.0"),
-    (lambda: small(norm_place="middle"), "'middle'"),
-    (lambda: small(activation="swoosh"), "'swoosh'"),
-    (lambda: generate(small(), torch.zeros(1, 0, dtype=torch.long), 2), r"\(1, 0\) and steps=2"),
-    (lambda: generate(small(), torch.zeros(1, 2, dtype=torch.long), -1), "steps=-1"),
-    (lambda: next_distribution(torch.zeros(1, 3), -1.0), "temperature=-1.0"),
-    (lambda: next_distribution(torch.zeros(1, 3), repetition=0), "repetition=0"),
-    (lambda: next_distribution(torch.zeros(1, 3), top_k=0), "top_k=0"),
-    (lambda: next_distribution(torch.zeros(1, 3), top_p=0.0), "top_p=0.0"),
-    (lambda: next_distribution(torch.zeros(1, 3), top_p=1.5), "top_p=1.5"),
-])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: small()(torch.zeros(1, 11, dtype=torch.long)), r"\(1, 11\) after 0 tokens.*max_len=10"),
+        (lambda: small()(torch.zeros(1, 0, dtype=torch.long)), r"\(1, 0\)"),
+        (lambda: small()(torch.zeros(3, dtype=torch.long)), r"\(3,\)"),
+        (lambda: small(vocab_size=0), "vocab_size=0"),
+        (lambda: small(max_len=0), "max_len=0"),
+        (lambda: small(num_heads=5), "d_model=12 is not divisible by num_heads=5"),
+        (lambda: small(dropout=1.0), "dropout=1.0"),
+        (lambda: small(norm_place="middle"), "'middle'"),
+        (lambda: small(activation="swoosh"), "'swoosh'"),
+        (lambda: generate(small(), torch.zeros(1, 0, dtype=torch.long), 2), r"\(1, 0\) and steps=2"),
+        (lambda: generate(small(), torch.zeros(1, 2, dtype=torch.long), -1), "steps=-1"),
+        (lambda: next_distribution(torch.zeros(1, 3), -1.0), "temperature=-1.0"),
+        (lambda: next_distribution(torch.zeros(1, 3), repetition=0), "repetition=0"),
+        (lambda: next_distribution(torch.zeros(1, 3), top_k=0), "top_k=0"),
+        (lambda: next_distribution(torch.zeros(1, 3), top_p=0.0), "top_p=0.0"),
+        (lambda: next_distribution(torch.zeros(1, 3), top_p=1.5), "top_p=1.5"),
+    ],
+)
 def test_bad_input_is_named(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()

@@ -18,9 +18,16 @@ from course_utils.models.pretrained_llama import load_llama, read_config
 from course_utils.training.sampling import generate
 
 SIZES = {"vocab_size": 23, "d_model": 24, "num_heads": 4, "num_layers": 2, "max_len": 20, "dropout": 0.0}
-SWITCHES = {"rms": {"norm": "rms"}, "gated": {"gated": True, "activation": "silu"}, "no bias": {"bias": False}, "rotary": {"rotary": True},
-            "grouped": {"num_kv_heads": 2}, "one key head": {"num_kv_heads": 1}, "experts": {"num_experts": 4, "active_experts": 2},
-            "untied": {"tied": False}}
+SWITCHES = {
+    "rms": {"norm": "rms"},
+    "gated": {"gated": True, "activation": "silu"},
+    "no bias": {"bias": False},
+    "rotary": {"rotary": True},
+    "grouped": {"num_kv_heads": 2},
+    "one key head": {"num_kv_heads": 1},
+    "experts": {"num_experts": 4, "active_experts": 2},
+    "untied": {"tied": False},
+}
 ALL = {key: value for switch in SWITCHES.values() for key, value in switch.items()}
 
 
@@ -133,9 +140,11 @@ def test_parameters():
     assert plain.parameters_used() == sum(p.numel() for p in plain.parameters())
     assert mixed.parameters_used() == sum(p.numel() for p in mixed.parameters()) - 2 * 2 * one
     with torch.device("meta"):  # LLaMA-7B: 6,738,415,616 as published
-        seven = Decoder(llama_style(DecoderConfig(
-            vocab_size=32_000, d_model=4_096, num_heads=32, num_layers=32, max_len=2_048, d_ff=11_008,
-            tied=False)))
+        seven = Decoder(
+            llama_style(
+                DecoderConfig(vocab_size=32_000, d_model=4_096, num_heads=32, num_layers=32, max_len=2_048, d_ff=11_008, tied=False)
+            )
+        )
     assert sum(p.numel() for p in seven.parameters()) == 6_738_415_616
 
 
@@ -143,9 +152,21 @@ def test_parameters():
 def test_huggingface_llama(tmp_path, kv_heads, tied, theta):
     transformers = pytest.importorskip("transformers")
     torch.manual_seed(1)
-    theirs = transformers.LlamaForCausalLM(transformers.LlamaConfig(
-        vocab_size=61, hidden_size=32, intermediate_size=56, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=kv_heads,
-        max_position_embeddings=40, rms_norm_eps=1e-5, rope_theta=theta, tie_word_embeddings=tied, initializer_range=0.3)).eval()
+    theirs = transformers.LlamaForCausalLM(
+        transformers.LlamaConfig(
+            vocab_size=61,
+            hidden_size=32,
+            intermediate_size=56,
+            num_hidden_layers=3,
+            num_attention_heads=4,
+            num_key_value_heads=kv_heads,
+            max_position_embeddings=40,
+            rms_norm_eps=1e-5,
+            rope_theta=theta,
+            tie_word_embeddings=tied,
+            initializer_range=0.3,
+        )
+    ).eval()
     with torch.no_grad():
         for name, p in theirs.named_parameters():
             if "norm" in name:
@@ -155,15 +176,27 @@ def test_huggingface_llama(tmp_path, kv_heads, tied, theta):
     with torch.no_grad():
         torch.testing.assert_close(ours(ids), theirs(ids).logits, rtol=1e-4, atol=1e-4)
     start = ids[:1, :6]
-    assert generate(ours, start, 12, temperature=0).tolist() == theirs.generate(
-        start, attention_mask=torch.ones_like(start), max_new_tokens=12, do_sample=False, eos_token_id=None, pad_token_id=0).tolist()
+    assert (
+        generate(ours, start, 12, temperature=0).tolist()
+        == theirs.generate(
+            start, attention_mask=torch.ones_like(start), max_new_tokens=12, do_sample=False, eos_token_id=None, pad_token_id=0
+        ).tolist()
+    )
 
 
 def llama_folder(folder):
     transformers = pytest.importorskip("transformers")
-    transformers.LlamaForCausalLM(transformers.LlamaConfig(
-        vocab_size=11, hidden_size=8, intermediate_size=12, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1,
-        max_position_embeddings=9)).save_pretrained(folder)
+    transformers.LlamaForCausalLM(
+        transformers.LlamaConfig(
+            vocab_size=11,
+            hidden_size=8,
+            intermediate_size=12,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            num_key_value_heads=1,
+            max_position_embeddings=9,
+        )
+    ).save_pretrained(folder)
     return folder
 
 
@@ -177,21 +210,28 @@ def test_folders_that_do_not_fit(tmp_path):
     save_file(state | {"model.norm.weight": torch.ones(9)}, folder / "model.safetensors")
     with pytest.raises(ValueError, match=r"norm.weight is \(9,\), expected \(8,\)"):
         load_llama(folder)
-    for change, text in [({"model_type": "mistral"}, "'mistral'"), ({"attention_bias": True}, "attention_bias"),
-                         ({"head_dim": 6}, "head_dim"), ({"rope_parameters": {"rope_type": "llama3", "rope_theta": 5e5}}, "rope_type")]:
+    for change, text in [
+        ({"model_type": "mistral"}, "'mistral'"),
+        ({"attention_bias": True}, "attention_bias"),
+        ({"head_dim": 6}, "head_dim"),
+        ({"rope_parameters": {"rope_type": "llama3", "rope_theta": 5e5}}, "rope_type"),
+    ]:
         (folder / "config.json").write_text(json.dumps(config | change))
         with pytest.raises(ValueError, match=text):
             read_config(folder / "config.json")
 
 
-@pytest.mark.parametrize(("build", "message"), [
-    (lambda: small(num_kv_heads=3), "4 query heads cannot share 3 key heads"),
-    (lambda: small(num_kv_heads=0), "4 query heads cannot share 0 key heads"),
-    (lambda: small(num_experts=2, active_experts=3), "active=3 experts of num_experts=2"),
-    (lambda: small(d_model=12, rotary=True), "heads of width 3"),
-    (lambda: small(norm="batch"), "norm='batch' is unknown"),
-    (lambda: small()(torch.zeros(1, 21, dtype=torch.long)), "max_len=20"),
-])
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: small(num_kv_heads=3), "4 query heads cannot share 3 key heads"),
+        (lambda: small(num_kv_heads=0), "4 query heads cannot share 0 key heads"),
+        (lambda: small(num_experts=2, active_experts=3), "active=3 experts of num_experts=2"),
+        (lambda: small(d_model=12, rotary=True), "heads of width 3"),
+        (lambda: small(norm="batch"), "norm='batch' is unknown"),
+        (lambda: small()(torch.zeros(1, 21, dtype=torch.long)), "max_len=20"),
+    ],
+)
 def test_messages(build, message):
     with pytest.raises(ValueError, match=message):
         build()

@@ -21,21 +21,34 @@ def test_formula_gives_the_released_size(name):
     assert formula == released
 
 
-@pytest.mark.parametrize(("name", "model", "config", "changes"), [
-    ("DistilBERT", "DistilBertModel", "DistilBertConfig", {}),
-    ("ALBERT base", "AlbertModel", "AlbertConfig", {"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12}),
-    ("ELECTRA small", "ElectraModel", "ElectraConfig", {}),
-    ("DeBERTa base", "DebertaModel", "DebertaConfig", {"vocab_size": 50_265, "type_vocab_size": 0, "relative_attention": True,
-                                                      "position_biased_input": False, "pos_att_type": ["c2p", "p2c"]}),
-    ("XLNet large", "XLNetModel", "XLNetConfig", {}),
-    ("CTRL", "CTRLLMHeadModel", "CTRLConfig", {}),
-    ("GPT-Neo 1.3B", "GPTNeoModel", "GPTNeoConfig", {}),
-    ("GPT-J 6B", "GPTJForCausalLM", "GPTJConfig", {}),
-    ("T5 small", "T5Model", "T5Config", {}),
-    ("BART large", "BartModel", "BartConfig", {}),
-    ("M2M-100 418M", "M2M100Model", "M2M100Config", {}),
-    ("BigBird base", "BigBirdModel", "BigBirdConfig", {}),
-])
+@pytest.mark.parametrize(
+    ("name", "model", "config", "changes"),
+    [
+        ("DistilBERT", "DistilBertModel", "DistilBertConfig", {}),
+        ("ALBERT base", "AlbertModel", "AlbertConfig", {"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12}),
+        ("ELECTRA small", "ElectraModel", "ElectraConfig", {}),
+        (
+            "DeBERTa base",
+            "DebertaModel",
+            "DebertaConfig",
+            {
+                "vocab_size": 50_265,
+                "type_vocab_size": 0,
+                "relative_attention": True,
+                "position_biased_input": False,
+                "pos_att_type": ["c2p", "p2c"],
+            },
+        ),
+        ("XLNet large", "XLNetModel", "XLNetConfig", {}),
+        ("CTRL", "CTRLLMHeadModel", "CTRLConfig", {}),
+        ("GPT-Neo 1.3B", "GPTNeoModel", "GPTNeoConfig", {}),
+        ("GPT-J 6B", "GPTJForCausalLM", "GPTJConfig", {}),
+        ("T5 small", "T5Model", "T5Config", {}),
+        ("BART large", "BartModel", "BartConfig", {}),
+        ("M2M-100 418M", "M2M100Model", "M2M100Config", {}),
+        ("BigBird base", "BigBirdModel", "BigBirdConfig", {}),
+    ],
+)
 def test_huggingface_builds_the_same_size(name, model, config, changes):
     transformers = pytest.importorskip("transformers")
     with torch.device("meta"):
@@ -52,8 +65,7 @@ def test_albert_against_its_formula_and_its_layers():
 
 
 def test_the_shared_block_gets_the_sum_of_the_gradients():
-    config = BertConfig(
-        vocab_size=31, d_model=12, num_heads=3, d_ff=20, num_layers=3, max_len=9, dropout=0.0, init_std=0.3)
+    config = BertConfig(vocab_size=31, d_model=12, num_heads=3, d_ff=20, num_layers=3, max_len=9, dropout=0.0, init_std=0.3)
     torch.manual_seed(0)
     shared, plain, ids = Albert(config, narrow=4), Albert(config, narrow=4, shared=False), torch.randint(31, (2, 7))
     plain.load_state_dict(shared.state_dict(), strict=True)  # a shared block is stored once for each depth
@@ -82,8 +94,9 @@ def test_disentangled_scores_by_loops(largest):
         for h in range(3):
             for i in range(7):
                 for j in range(7):
-                    wanted[b, h, i, j] = (q[b, i, h] @ k[b, j, h] + q[b, i, h] @ far_k[row(i, j), h]
-                                          + k[b, j, h] @ far_q[row(j, i), h]) / math.sqrt(3 * 4)
+                    wanted[b, h, i, j] = (
+                        q[b, i, h] @ k[b, j, h] + q[b, i, h] @ far_k[row(i, j), h] + k[b, j, h] @ far_q[row(j, i), h]
+                    ) / math.sqrt(3 * 4)
     torch.testing.assert_close(layer.scores(x), wanted, rtol=1e-4, atol=1e-4)
 
 
@@ -104,8 +117,15 @@ def test_disentangled_attention_against_huggingface():
     from transformers.models.deberta.modeling_deberta import DisentangledSelfAttention, build_relative_position
 
     torch.manual_seed(0)
-    config = transformers.DebertaConfig(hidden_size=12, num_attention_heads=3, relative_attention=True, max_relative_positions=8,
-                                        pos_att_type=["c2p", "p2c"], hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    config = transformers.DebertaConfig(
+        hidden_size=12,
+        num_attention_heads=3,
+        relative_attention=True,
+        max_relative_positions=8,
+        pos_att_type=["c2p", "p2c"],
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
     theirs, ours, x = DisentangledSelfAttention(config), DisentangledAttention(12, 3, 8), torch.randn(2, 8, 12)
     torch.nn.init.normal_(ours.distance)
     with torch.no_grad():
@@ -118,8 +138,9 @@ def test_disentangled_attention_against_huggingface():
 
         def got(table):
             theirs.pos_q_proj, theirs.pos_proj = Fixed(table), Fixed(key_of)
-            return theirs(x, torch.ones(2, 1, 8, 8, dtype=torch.bool), relative_pos=build_relative_position(x, x),
-                          rel_embeddings=ours.distance)[0]
+            return theirs(
+                x, torch.ones(2, 1, 8, 8, dtype=torch.bool), relative_pos=build_relative_position(x, x), rel_embeddings=ours.distance
+            )[0]
 
         turned = torch.cat([query_of[:1], query_of[1:].flip(0)])  # the row of distance d becomes that of -d
         torch.testing.assert_close(got(turned), ours(x), rtol=1e-4, atol=1e-5)
@@ -142,7 +163,7 @@ def test_patterns_by_counting():
     assert global_mask(6, [0, 5]).sum() == 36 - 16
     assert in_blocks(window_mask(3, 0), 2).sum() == 12
     mask = bigbird_mask(4096, 64, generator=torch.Generator().manual_seed(0))
-    inner = mask[64 * 5: 64 * 59]
+    inner = mask[64 * 5 : 64 * 59]
     assert inner.sum(-1).min() >= 64 * (3 + 3) and inner.sum(-1).max() == 64 * (3 + 2 + 3)  # window, global ones, random ones
     assert mask[:64].all() and mask[-64:].all() and mask[:, :64].all()
     longer = bigbird_mask(8192, 64, generator=torch.Generator().manual_seed(0))
@@ -150,13 +171,18 @@ def test_patterns_by_counting():
     assert bigbird_mask(4, 2).all()
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda: window_mask(0, 1), "n=0"), (lambda: window_mask(3, -1), "reach=-1"), (lambda: global_mask(4, [4]), "0 to 3"),
-    (lambda: bigbird_mask(10, 4), "n=10 is not a multiple of block=4"),
-    (lambda: DisentangledAttention(10, 3, 2), "d_model=10"), (lambda: distance_index(2, 0), "largest=0"),
-    (lambda: Albert(BertConfig(
-        vocab_size=31, d_model=12, num_heads=3, d_ff=20, num_layers=1, max_len=9), narrow=13), "narrow=13"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: window_mask(0, 1), "n=0"),
+        (lambda: window_mask(3, -1), "reach=-1"),
+        (lambda: global_mask(4, [4]), "0 to 3"),
+        (lambda: bigbird_mask(10, 4), "n=10 is not a multiple of block=4"),
+        (lambda: DisentangledAttention(10, 3, 2), "d_model=10"),
+        (lambda: distance_index(2, 0), "largest=0"),
+        (lambda: Albert(BertConfig(vocab_size=31, d_model=12, num_heads=3, d_ff=20, num_layers=1, max_len=9), narrow=13), "narrow=13"),
+    ],
+)
 def test_messages(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -11,8 +11,9 @@ from course_utils.models.bert import BertConfig
 from course_utils.models.zoo.electra import Electra
 from course_utils.models.zoo.elmo import Elmo, ScalarMix
 
-GENERATOR, BODY = (BertConfig(
-    vocab_size=19, d_model=width, num_heads=2, d_ff=16, num_layers=1, max_len=8, dropout=0.0, init_std=0.3) for width in (8, 12))
+GENERATOR, BODY = (
+    BertConfig(vocab_size=19, d_model=width, num_heads=2, d_ff=16, num_layers=1, max_len=8, dropout=0.0, init_std=0.3) for width in (8, 12)
+)
 
 
 def electra(**changes):
@@ -106,19 +107,25 @@ def test_distillation(temperature):
     p, q = (teacher / temperature).softmax(-1), (student / temperature).softmax(-1)
     loss = distillation_loss(student, teacher, temperature)
     torch.testing.assert_close(loss, temperature**2 * (p * (p / q).log()).sum(-1).mean())
-    gradient, = torch.autograd.grad(loss, student)
+    (gradient,) = torch.autograd.grad(loss, student)
     torch.testing.assert_close(gradient, temperature * (q - p) / 5)  # the closed form
     loss = distillation_loss(student, teacher, temperature)
     loss.backward()
     assert teacher.grad is None and distillation_loss(teacher, teacher, temperature).abs() < 1e-6
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda: distillation_loss(torch.zeros(2, 3), torch.zeros(2, 4)), r"student \(2, 3\), teacher \(2, 4\)"),
-    (lambda: distillation_loss(torch.zeros(2, 3), torch.zeros(2, 3), 0), "temperature=0"),
-    (lambda: Elmo(0, 4), "vocab_size=0"), (lambda: Electra(GENERATOR, BertConfig(
-        vocab_size=20, d_model=12, num_heads=2, d_ff=16, num_layers=1, max_len=8)), "share vocab_size"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: distillation_loss(torch.zeros(2, 3), torch.zeros(2, 4)), r"student \(2, 3\), teacher \(2, 4\)"),
+        (lambda: distillation_loss(torch.zeros(2, 3), torch.zeros(2, 3), 0), "temperature=0"),
+        (lambda: Elmo(0, 4), "vocab_size=0"),
+        (
+            lambda: Electra(GENERATOR, BertConfig(vocab_size=20, d_model=12, num_heads=2, d_ff=16, num_layers=1, max_len=8)),
+            "share vocab_size",
+        ),
+    ],
+)
 def test_messages(call, message):
     with pytest.raises(ValueError, match=message):
         call()

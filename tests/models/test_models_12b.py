@@ -112,15 +112,18 @@ def test_encode_is_the_content_stream():
     torch.testing.assert_close(model.encode(ids, content), model.look(ids, content, query)[0])
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda: permutation_masks(torch.tensor([[0, 2, 2]])), "each of 0 to 2 once"),
-    (lambda: permutation_masks(torch.tensor([[1, 2, 3]])), "each of 0 to 2 once"),
-    (lambda: small()(torch.zeros(1, 10, dtype=torch.long), random_orders(1, 10)), "max_len=9"),
-    (lambda: small()(torch.zeros(1, 4, dtype=torch.long), random_orders(1, 5)), r"\(1, 5\) do not fit ids of shape \(1, 4\)"),
-    (lambda: small().loss(torch.zeros(1, 4, dtype=torch.long), random_orders(1, 4), 5), "predict=5 of n=4"),
-    (lambda: small(d_model=25), "d_model=25 is not divisible"),
-    (lambda: small(vocab_size=0), "vocab_size=0"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: permutation_masks(torch.tensor([[0, 2, 2]])), "each of 0 to 2 once"),
+        (lambda: permutation_masks(torch.tensor([[1, 2, 3]])), "each of 0 to 2 once"),
+        (lambda: small()(torch.zeros(1, 10, dtype=torch.long), random_orders(1, 10)), "max_len=9"),
+        (lambda: small()(torch.zeros(1, 4, dtype=torch.long), random_orders(1, 5)), r"\(1, 5\) do not fit ids of shape \(1, 4\)"),
+        (lambda: small().loss(torch.zeros(1, 4, dtype=torch.long), random_orders(1, 4), 5), "predict=5 of n=4"),
+        (lambda: small(d_model=25), "d_model=25 is not divisible"),
+        (lambda: small(vocab_size=0), "vocab_size=0"),
+    ],
+)
 def test_messages(call, message):
     with pytest.raises(ValueError, match=message):
         call()

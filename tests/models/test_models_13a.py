@@ -49,9 +49,10 @@ def test_nothing_is_neutral():
         online.part(torch.zeros(2, 0), torch.zeros(0, 3))
 
 
-@pytest.mark.parametrize(("n", "m", "size", "causal"), [(1, 1, 4, True), (13, 13, 4, True), (13, 13, 4, False),
-                                                         (5, 14, 4, True), (14, 5, 3, False),
-                                                        (9, 6, 100, False), (6, 6, 1, True)])
+@pytest.mark.parametrize(
+    ("n", "m", "size", "causal"),
+    [(1, 1, 4, True), (13, 13, 4, True), (13, 13, 4, False), (5, 14, 4, True), (14, 5, 3, False), (9, 6, 100, False), (6, 6, 1, True)],
+)
 def test_blocks_and_their_gradients(n, m, size, causal):
     g = torch.Generator().manual_seed(n + m)
     q, k, v, grad = (torch.randn(2, 3, rows, width, generator=g, dtype=torch.float64) for rows, width in ((n, 5), (m, 5), (m, 7), (n, 7)))
@@ -101,13 +102,13 @@ def test_wrong_sizes_are_refused():
 
 def test_saved_and_live_bytes():
     x = torch.randn(100, requires_grad=True)
-    assert memory.saved_bytes(lambda: (x * x).sum()) == 400           # x alone, although it is saved twice
-    assert memory.saved_bytes(lambda: x.exp().exp()) == 800           # both results
+    assert memory.saved_bytes(lambda: (x * x).sum()) == 400  # x alone, although it is saved twice
+    assert memory.saved_bytes(lambda: x.exp().exp()) == 800  # both results
     assert memory.saved_bytes(lambda: x.sum()) == 0
     y = torch.randn(100)
     assert memory.live_bytes(lambda: y + 1) == 400
-    assert memory.live_bytes(lambda: ((y + 1) + 1) + 1) == 800        # the first is gone when the third is made
-    assert memory.live_bytes(lambda: y.view(10, 10).T) == 0           # views
+    assert memory.live_bytes(lambda: ((y + 1) + 1) + 1) == 800  # the first is gone when the third is made
+    assert memory.live_bytes(lambda: y.view(10, 10).T) == 0  # views
 
 
 def test_blocks_save_no_weights():

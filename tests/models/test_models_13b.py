@@ -73,7 +73,7 @@ def test_delta_answers_the_latest_value_and_keeps_what_is_orthogonal():
 
 def test_fourier_features_of_the_gaussian():
     x = torch.linspace(-1, 1, 9, dtype=torch.float64)[:, None]
-    wanted = (-(x - x.T) ** 2 / 2 / 0.5**2).exp()
+    wanted = (-((x - x.T) ** 2) / 2 / 0.5**2).exp()
     even = fourier(x, even_frequencies(4096, 0.5))
     torch.testing.assert_close(even @ even.T, wanted, rtol=0, atol=2e-3)
     g = torch.Generator().manual_seed(0)
@@ -118,9 +118,21 @@ def test_the_farthest_distance_replaces_larger_ones():
     block, x = model.blocks[0], model.token(rows)
     q, k, v = (t.unflatten(-1, (2, -1)).transpose(1, 2) for t in block.qkv(block.norm_1(x)).chunk(3, -1))
     places = torch.arange(22)
-    scores = torch.stack([torch.stack([
-        (rope(q[..., i:i + 1, :], places[i:i + 1] - max(i - 7, j), 1e4) * k[..., j:j + 1, :]).sum((-1, -2)) / 8**0.5
-        if j <= i else torch.full(q.shape[:2], -torch.inf, dtype=q.dtype) for j in range(22)], -1) for i in range(22)], -2)
+    scores = torch.stack(
+        [
+            torch.stack(
+                [
+                    (rope(q[..., i : i + 1, :], places[i : i + 1] - max(i - 7, j), 1e4) * k[..., j : j + 1, :]).sum((-1, -2)) / 8**0.5
+                    if j <= i
+                    else torch.full(q.shape[:2], -torch.inf, dtype=q.dtype)
+                    for j in range(22)
+                ],
+                -1,
+            )
+            for i in range(22)
+        ],
+        -2,
+    )
     x = x + block.out((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
     logits = model.out(model.norm(x + block.down(F.gelu(block.up(block.norm_2(x))))))
     torch.testing.assert_close(model(rows, farthest=7), logits)

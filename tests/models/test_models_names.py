@@ -15,14 +15,28 @@ ROOM = Path(models.__file__).parent
 
 
 def test_no_public_name_is_defined_twice():
-    defined = Counter(node.name for path in ROOM.glob("*.py") for node in ast.parse(path.read_text(encoding="utf-8")).body
-                      if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"))
+    defined = Counter(
+        node.name
+        for path in ROOM.glob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_")
+    )
     twice = {name for name, times in defined.items() if times > 1}
     assert twice == {"read_config"}  # one for each format of weights, as its module says
 
 
-@pytest.mark.parametrize("config", [transformer.TransformerConfig, encoder_decoder.TranslatorConfig, bert.BertConfig, gpt.GPTConfig,
-                                    decoder.DecoderConfig, xlnet.XLNetConfig], ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    "config",
+    [
+        transformer.TransformerConfig,
+        encoder_decoder.TranslatorConfig,
+        bert.BertConfig,
+        gpt.GPTConfig,
+        decoder.DecoderConfig,
+        xlnet.XLNetConfig,
+    ],
+    ids=lambda c: c.__name__,
+)
 def test_sizes_go_by_name(config):
     """Heads and layers in the wrong order would not raise."""
     assert is_dataclass(config) and all(field.kw_only for field in fields(config))

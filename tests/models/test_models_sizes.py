@@ -60,12 +60,14 @@ def test_afterwards_numbers_are_drawn_again():
 
 
 def test_counting_loads_no_compiler():
-    code = ("import sys\nfrom course_utils.models.gpt import GPT, GPT2\nfrom course_utils.models.bert import BertConfig\n"
-            "from course_utils.models.zoo.masked import Deberta\n"
-            "from course_utils.models.encoder_decoder import Translator, TranslatorConfig\n"
-            "from course_utils.models.sizes import count, shapes_only\n"
-            "with shapes_only():\n    count(GPT(GPT2['small'])), count(Deberta(BertConfig(), late=True))\n"
-            "    count(Translator(TranslatorConfig()))\n"
-            "print([name for name in ('torch._dynamo', 'sympy') if name in sys.modules])")
+    code = (
+        "import sys\nfrom course_utils.models.gpt import GPT, GPT2\nfrom course_utils.models.bert import BertConfig\n"
+        "from course_utils.models.zoo.masked import Deberta\n"
+        "from course_utils.models.encoder_decoder import Translator, TranslatorConfig\n"
+        "from course_utils.models.sizes import count, shapes_only\n"
+        "with shapes_only():\n    count(GPT(GPT2['small'])), count(Deberta(BertConfig(), late=True))\n"
+        "    count(Translator(TranslatorConfig()))\n"
+        "print([name for name in ('torch._dynamo', 'sympy') if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stdout + done.stderr

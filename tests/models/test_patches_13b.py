@@ -76,7 +76,8 @@ def test_looks_are_shares_of_three_digits(digits):
     assert share.shape == (2, target.shape[1] - 1, 3)
     torch.testing.assert_close(share.sum(-1), torch.ones(2, target.shape[1] - 1))
     with torch.no_grad():  # weights on the four patches of the middle digit
-        model.decoder.blocks[-1].cross_attention.weights = lambda *args: torch.tensor(
-            [0, 0, 0.25, 0.25, 0, 0] * 2).expand(2, 4, target.shape[1] - 1, 12)
+        model.decoder.blocks[-1].cross_attention.weights = lambda *args: torch.tensor([0, 0, 0.25, 0.25, 0, 0] * 2).expand(
+            2, 4, target.shape[1] - 1, 12
+        )
     assert digits_13b.looks(model, source, target)[..., 1].eq(1).all()
     assert len(digits_13b.write(model, source)) == 2

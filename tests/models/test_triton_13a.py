@@ -26,7 +26,8 @@ except ValueError as error:
 
 @pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="needs the package triton")
 def test_interpreted():
-    done = subprocess.run([sys.executable, "-c", PROGRAM], env=os.environ | {"TRITON_INTERPRET": "1"}, capture_output=True, text=True,
-                          timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=os.environ | {"TRITON_INTERPRET": "1"}, capture_output=True, text=True, timeout=120
+    )
     assert not done.returncode, done.stderr
     assert "size=24 and width 32" in done.stdout

@@ -17,8 +17,9 @@ from typing import Any
 import course_setup
 
 ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = next((p for p in (shutil.which("chromium"), shutil.which("chromium-browser"), "/usr/bin/chromium")
-                 if p and Path(p).exists()), None)
+CHROMIUM = next(
+    (p for p in (shutil.which("chromium"), shutil.which("chromium-browser"), "/usr/bin/chromium") if p and Path(p).exists()), None
+)
 
 
 def copy_of_the_course(folder: Path) -> Path:
@@ -36,12 +37,27 @@ def lab(root: Path) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     ours = root / "course_utils" / "show" / "lab"
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ServerApp.token=", "--ServerApp.password=",
-               f"--ServerApp.root_dir={root}", f"--LabApp.extra_labextensions_path={ours}",
-               "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None",
-               "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--allow-root"]
-    env = {**os.environ, "PYTHONPATH": str(root), "JUPYTERLAB_WORKSPACES_DIR": str(root / ".course" / "workspaces"),
-           **course_setup.lab_files(root / ".course")}
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        f"--port={port}",
+        "--ServerApp.token=",
+        "--ServerApp.password=",
+        f"--ServerApp.root_dir={root}",
+        f"--LabApp.extra_labextensions_path={ours}",
+        "--LabApp.expose_app_in_browser=True",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--allow-root",
+    ]
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(root),
+        "JUPYTERLAB_WORKSPACES_DIR": str(root / ".course" / "workspaces"),
+        **course_setup.lab_files(root / ".course"),
+    }
     env.pop("COURSE_STRICT", None)
     server = subprocess.Popen(command, cwd=root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -83,13 +99,17 @@ class Notebook:
 
     def find(self, exercise: str, role: str) -> int:
         """Index of an exercise's cell by its metadata."""
-        return self.js("""return nb.widgets.findIndex(c => { const m = c.model.getMetadata('course');
-            return m && m.exercise === argument[0] && m.role === argument[1]; });""", [exercise, role])
+        return self.js(
+            """return nb.widgets.findIndex(c => { const m = c.model.getMetadata('course');
+            return m && m.exercise === argument[0] && m.role === argument[1]; });""",
+            [exercise, role],
+        )
 
     def contains(self, text: str) -> int:
         """Index of the first code cell whose source contains ``text``."""
-        return self.js("return nb.widgets.findIndex(c => c.model.type === 'code' && c.model.sharedModel.getSource().includes(argument));",
-                       text)
+        return self.js(
+            "return nb.widgets.findIndex(c => c.model.type === 'code' && c.model.sharedModel.getSource().includes(argument));", text
+        )
 
     def show(self, index: int) -> Any:
         """Make a cell active and scroll to it; returns its element."""
@@ -113,8 +133,11 @@ class Notebook:
 
     def text(self, index: int) -> str:
         """Plain text of a cell's outputs."""
-        return self.js("""return nb.widgets[argument].model.outputs.toJSON().map(o => o.text || (o.data && o.data['text/plain']) || '')
-            .flat().join('\\n');""", index)
+        return self.js(
+            """return nb.widgets[argument].model.outputs.toJSON().map(o => o.text || (o.data && o.data['text/plain']) || '')
+            .flat().join('\\n');""",
+            index,
+        )
 
     def click(self, words: str) -> dict[str, Any]:
         """Click a link of the open notebook, wait; returns what is open then, and the first heading that is in sight."""

@@ -43,8 +43,10 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking",
-                                                                        "--disable-component-update", "--disable-sync"])
+        chromium = play.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+        )
         yield chromium
         chromium.close()
 
@@ -53,8 +55,10 @@ def browser():
 def page(browser):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.outside = []
-    page.on("request", lambda r: None if r.url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:"))
-            else page.outside.append(r.url))
+    page.on(
+        "request",
+        lambda r: None if r.url.startswith(("http://127.0.0.1", "ws://127.0.0.1", "data:", "blob:")) else page.outside.append(r.url),
+    )
     yield page
     if page.evaluate("() => 'jupyterapp' in window"):  # twenty kernels that stay would fill the memory
         page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
@@ -130,8 +134,9 @@ def drag(page, notebook, words: str) -> None:
     handle.focus()
     for key in ["ArrowRight"] * 5 + ["ArrowLeft"]:  # to the left as well: it may stand at its right end
         page.keyboard.press(key)
-    page.wait_for_function("([node, old]) => node.isConnected === false || node.src !== old", arg=[image.element_handle(), before],
-                           timeout=15_000)
+    page.wait_for_function(
+        "([node, old]) => node.isConnected === false || node.src !== old", arg=[image.element_handle(), before], timeout=15_000
+    )
     page.wait_for_timeout(1500)
     after = cell.locator(".jupyter-widgets img, .widget-output img, .jp-OutputArea img").last.get_attribute("src")
     assert after != before
@@ -140,8 +145,9 @@ def drag(page, notebook, words: str) -> None:
 def answer_to(name: str, exercise: str) -> str:
     """The answer in the solved notebook."""
     cells = json.loads((ROOT / "solutions" / name).read_text(encoding="utf-8"))["cells"]
-    return "".join(next(cell["source"] for cell in cells if cell["metadata"].get("course") == {
-        "exercise": exercise, "role": "answer", "schema": 1}))
+    return "".join(
+        next(cell["source"] for cell in cells if cell["metadata"].get("course") == {"exercise": exercise, "role": "answer", "schema": 1})
+    )
 
 
 def solve(name: str, exercise: str, page, notebook) -> None:
@@ -165,7 +171,7 @@ def test_links_open_the_right_notebook_at_the_right_place(page, address):
     assert seen["path"] == f"chapters/{CHAPTERS[0]}" and "chapters" in seen["first"]
     assert notebook.click("03 Scaled")["path"].startswith("chapters/03_")
     notebook.js("""nb.model.sharedModel.insertCell(1, {cell_type: 'code',
-        source: 'from course_utils.checks import progress\\nprogress()'});""")
+        source: 'from course_checks import progress\\nprogress()'});""")
     page.wait_for_function("() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'")
     notebook.run(1)
     page.wait_for_selector(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-RenderedHTML p a", timeout=120_000)
@@ -190,8 +196,10 @@ def test_what_we_show_is_accessible(page, address, name):
     for index in pictures:  # only cells near the one in sight are drawn
         notebook.show(index)
         for _ in range(3):  # what is drawn while axe looks has its description a second later
-            page.wait_for_function("() => { const all = [...document.querySelectorAll('.jp-OutputArea img')];"
-                                   "return all.length && all.every(image => image.alt); }")
+            page.wait_for_function(
+                "() => { const all = [...document.querySelectorAll('.jp-OutputArea img')];"
+                "return all.length && all.every(image => image.alt); }"
+            )
             found = page.evaluate("""async () => (await axe.run(
                 {include: [['.jp-OutputArea-output'], ['.jp-RenderedMarkdown']]})).violations
                 .filter(found => ['serious', 'critical'].includes(found.impact))
@@ -248,5 +256,9 @@ def look_through_the_viewer(page, notebook) -> None:
     assert notebook.errors() == []
 
 
-AFTERWARDS = {"01": solve_wrongly_then_rightly, "06": partial(solve, "06_masking.ipynb", "06.1"),
-              "08a": partial(solve, "08a_encoder_decoder.ipynb", "08a.1"), "10": look_through_the_viewer}
+AFTERWARDS = {
+    "01": solve_wrongly_then_rightly,
+    "06": partial(solve, "06_masking.ipynb", "06.1"),
+    "08a": partial(solve, "08a_encoder_decoder.ipynb", "08a.1"),
+    "10": look_through_the_viewer,
+}

@@ -36,9 +36,10 @@ def test_two_ways_share_a_piece_only_if_they_share_the_parent():
 @pytest.mark.parametrize("colour", BRANCHES.values())
 def test_names_can_be_read_on_light_and_tinted_rows(colour):
     def luminance(colour):
-        parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
-        return sum(w * (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4)
-                   for w, p in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        return sum(
+            w * (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4) for w, p in zip((0.2126, 0.7152, 0.0722), parts, strict=True)
+        )
 
     assert (luminance("#f1f3f5") + 0.05) / (luminance(colour) + 0.05) >= 4.5
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from course_utils.exercises.ch00.boxes import NAMES
+from course_checks.exercises.ch00.boxes import NAMES
 from course_utils.show import relatives, sequences, sketches
 from course_utils.show.architecture import LETTERS, LEVELS, fine_tuning, lettered, timeline, transformer
 from course_utils.show.figures import panels, plt
@@ -74,7 +74,7 @@ def test_the_output_lies_in_the_hull(ax):
 
 def test_equal_weights_stand_in_the_middle_of_the_triangle(ax):
     sketches.triangle(list("abc"), {"even": [1 / 3] * 3}, ax)
-    np.testing.assert_allclose(ax.lines[-1].get_xydata()[0], [0.5, 3 ** 0.5 / 6], atol=1e-9)
+    np.testing.assert_allclose(ax.lines[-1].get_xydata()[0], [0.5, 3**0.5 / 6], atol=1e-9)
 
 
 def test_one_change_marks_what_differs():
@@ -110,22 +110,29 @@ def test_a_timeline_names_its_models():
     assert {"T5", "BERT"} <= set(words(timeline({"T5": (2019.8, "both"), "BERT": (2018.8, "encoder"), "GPT": (2018.4, "decoder")})))
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda ax: sequences.beam_tree([], 2), "0 steps"), (lambda ax: sequences.beam_tree(STEPS, 0), "beam=0"),
-    (lambda ax: sequences.beam_tree([{("A",): 0.0}, {("B", "x"): 0.0}], 1), "not among those"),
-    (lambda ax: sequences.cache_steps(["a"], 2), "given=2"), (lambda ax: sequences.common_runs([], ["a"]), "0 and 1 tokens"),
-    (lambda ax: sequences.merge_steps([("", [["a"]]), ("", [["b"]])]), "same words"),
-    (lambda ax: sequences.next_token_bars({"p": {"a": 1.2}}), "no probabilities"),
-    (lambda ax: sketches.angles([0.0, 0.0], {}, ax), "query must be"),
-    (lambda ax: sketches.hull(torch.zeros(2, 2), torch.tensor([0.5, 0.6]), "ab", ax), "sum to 1"),
-    (lambda ax: sketches.hull(torch.zeros(2, 2), torch.tensor([1.0]), "ab", ax), "do not match"),
-    (lambda ax: sketches.triangle("ab", {}, ax), "3 corners"),
-    (lambda ax: sketches.triangle("abc", {"p": [1.0, 1.0, 0.0]}, ax), "p: three"),
-    (lambda ax: sketches.one_change([], ["a"]), "at least one box"), (lambda ax: transformer(6), "1 to 5"),
-    (lambda ax: timeline({"x": (2020.0, "none")}), "none"),
-    (lambda ax: relatives.grids({"a": torch.zeros(3)}, "", ""), "two axes"), (lambda ax: relatives.bars({}, ""), "one panel"),
-    (lambda ax: relatives.tokens({"a": ["x"]}, {"b": [0]}), "do not fit"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda ax: sequences.beam_tree([], 2), "0 steps"),
+        (lambda ax: sequences.beam_tree(STEPS, 0), "beam=0"),
+        (lambda ax: sequences.beam_tree([{("A",): 0.0}, {("B", "x"): 0.0}], 1), "not among those"),
+        (lambda ax: sequences.cache_steps(["a"], 2), "given=2"),
+        (lambda ax: sequences.common_runs([], ["a"]), "0 and 1 tokens"),
+        (lambda ax: sequences.merge_steps([("", [["a"]]), ("", [["b"]])]), "same words"),
+        (lambda ax: sequences.next_token_bars({"p": {"a": 1.2}}), "no probabilities"),
+        (lambda ax: sketches.angles([0.0, 0.0], {}, ax), "query must be"),
+        (lambda ax: sketches.hull(torch.zeros(2, 2), torch.tensor([0.5, 0.6]), "ab", ax), "sum to 1"),
+        (lambda ax: sketches.hull(torch.zeros(2, 2), torch.tensor([1.0]), "ab", ax), "do not match"),
+        (lambda ax: sketches.triangle("ab", {}, ax), "3 corners"),
+        (lambda ax: sketches.triangle("abc", {"p": [1.0, 1.0, 0.0]}, ax), "p: three"),
+        (lambda ax: sketches.one_change([], ["a"]), "at least one box"),
+        (lambda ax: transformer(6), "1 to 5"),
+        (lambda ax: timeline({"x": (2020.0, "none")}), "none"),
+        (lambda ax: relatives.grids({"a": torch.zeros(3)}, "", ""), "two axes"),
+        (lambda ax: relatives.bars({}, ""), "one panel"),
+        (lambda ax: relatives.tokens({"a": ["x"]}, {"b": [0]}), "do not fit"),
+    ],
+)
 def test_what_does_not_fit(call, message, ax):
     with pytest.raises(ValueError, match=message):
         call(ax)

@@ -14,11 +14,19 @@ def weights(*shape):
     return torch.randn(*shape).softmax(-1)
 
 
-@pytest.mark.parametrize(("given", "shape"), [
-    (weights(4, 5), (1, 1, 4, 5)), (weights(3, 4, 5), (1, 3, 4, 5)), (weights(2, 3, 4, 5), (2, 3, 4, 5)),
-    ([weights(4, 5)] * 2, (2, 1, 4, 5)), ([weights(3, 4, 5)] * 2, (2, 3, 4, 5)), (tuple([weights(1, 3, 4, 5)] * 2), (2, 3, 4, 5)),
-    (weights(4, 5).numpy(), (1, 1, 4, 5)), (torch.zeros(2, 2), (1, 1, 2, 2)),  # a fully masked row
-])
+@pytest.mark.parametrize(
+    ("given", "shape"),
+    [
+        (weights(4, 5), (1, 1, 4, 5)),
+        (weights(3, 4, 5), (1, 3, 4, 5)),
+        (weights(2, 3, 4, 5), (2, 3, 4, 5)),
+        ([weights(4, 5)] * 2, (2, 1, 4, 5)),
+        ([weights(3, 4, 5)] * 2, (2, 3, 4, 5)),
+        (tuple([weights(1, 3, 4, 5)] * 2), (2, 3, 4, 5)),
+        (weights(4, 5).numpy(), (1, 1, 4, 5)),
+        (torch.zeros(2, 2), (1, 1, 2, 2)),  # a fully masked row
+    ],
+)
 def test_forms(given, shape):
     found = as_layers(given)
     assert found.shape == shape
@@ -26,13 +34,20 @@ def test_forms(given, shape):
     np.testing.assert_allclose(found.reshape(-1)[:5], np.asarray(first).reshape(-1)[:5], atol=1e-7)
 
 
-@pytest.mark.parametrize(("given", "message"), [
-    ([weights(2, 3, 4, 5)], "layer 0 holds 2 sentences"), ([weights(4, 5), weights(4, 6)], "need one shape"),
-    (weights(5), r"got shape \(5,\)"), (weights(1, 1, 1, 4, 5), "got shape"),
-    ([], "need one shape"), (-weights(4, 5), "no attention weights"),
-    (2 * weights(4, 5), "rows sum to up to 2"), (weights(4, 5) * float("nan"), "no attention weights"),
-    (torch.zeros(13, 12, 64, 64), f"at most {LARGEST:,}"),
-])
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([weights(2, 3, 4, 5)], "layer 0 holds 2 sentences"),
+        ([weights(4, 5), weights(4, 6)], "need one shape"),
+        (weights(5), r"got shape \(5,\)"),
+        (weights(1, 1, 1, 4, 5), "got shape"),
+        ([], "need one shape"),
+        (-weights(4, 5), "no attention weights"),
+        (2 * weights(4, 5), "rows sum to up to 2"),
+        (weights(4, 5) * float("nan"), "no attention weights"),
+        (torch.zeros(13, 12, 64, 64), f"at most {LARGEST:,}"),
+    ],
+)
 def test_refused(given, message):
     with pytest.raises(ValueError, match=message):
         as_layers(given)
@@ -47,19 +62,24 @@ def test_what_reaches_the_page(monkeypatch):
     numbers = np.frombuffer(widget.weights, "<u2").reshape(2, 3, 4, 5) / 65535
     np.testing.assert_allclose(numbers, w, atol=1e-5)
     vectors = np.frombuffer(widget.vectors, "<f4")
-    np.testing.assert_array_equal(vectors[:q.numel()], q.flatten())
-    np.testing.assert_array_equal(vectors[q.numel():], k.flatten())
+    np.testing.assert_array_equal(vectors[: q.numel()], q.flatten())
+    np.testing.assert_array_equal(vectors[q.numel() :], k.flatten())
     assert len(shown) == 2 and "image/png" in shown[0][0] and shown[1][0] is widget  # the picture stands above
     assert repr(widget) == "attention viewer: 2 layers, 3 heads, 4 × 5 tokens"
     assert "http" not in str(widget._esm).replace("http://www.w3.org", "")  # nothing is loaded from elsewhere
 
 
-@pytest.mark.parametrize(("options", "message"), [
-    ({"tokens": "abc"}, "3 and 3 tokens for weights of shape 4 × 5"), ({"layer": 2}, "layer=2 and head=0"), ({"head": -1}, "head=-1"),
-    ({"queries": torch.zeros(2, 3, 4, 6)}, "needed together"),
-    ({"queries": torch.zeros(2, 3, 5, 6), "keys": torch.zeros(2, 3, 5, 6)}, r"queries have shape \(2, 3, 5, 6\)"),
-    ({"queries": torch.zeros(2, 3, 4, 6), "keys": torch.zeros(2, 3, 5, 7)}, "queries are 6 wide, keys 7"),
-])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tokens": "abc"}, "3 and 3 tokens for weights of shape 4 × 5"),
+        ({"layer": 2}, "layer=2 and head=0"),
+        ({"head": -1}, "head=-1"),
+        ({"queries": torch.zeros(2, 3, 4, 6)}, "needed together"),
+        ({"queries": torch.zeros(2, 3, 5, 6), "keys": torch.zeros(2, 3, 5, 6)}, r"queries have shape \(2, 3, 5, 6\)"),
+        ({"queries": torch.zeros(2, 3, 4, 6), "keys": torch.zeros(2, 3, 5, 7)}, "queries are 6 wide, keys 7"),
+    ],
+)
 def test_what_does_not_fit(options, message):
     tokens = options.pop("tokens", None)
     with pytest.raises(ValueError, match=message):

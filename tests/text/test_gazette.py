@@ -49,8 +49,7 @@ def test_a_review_keeps_its_polarity(documents):
     good, bad = set(gazette.GOOD), set(gazette.BAD)
     agreed = Counter()
     for document in documents:
-        polarity = [(any(w in good for w in s) != ("not" in s)) != (s[0] == "but") for s in document
-                    if any(w in good | bad for w in s)]
+        polarity = [(any(w in good for w in s) != ("not" in s)) != (s[0] == "but") for s in document if any(w in good | bad for w in s)]
         agreed.update([len(set(polarity)) for _ in polarity[:1]])
     assert set(agreed) == {1} and agreed[1] > 7_000
 

@@ -19,7 +19,13 @@ def test_words_are_those_of_the_library_num2words():
 def test_words_of_note():
     assert [spelled(n, "nl") for n in (21, 22, 100, 342)] == ["eenentwintig", "tweeëntwintig", "honderd", "driehonderdtweeënveertig"]
     assert [spelled(n, "it") for n in (21, 23, 28, 108, 118, 180)] == [
-        "ventuno", "ventitré", "ventotto", "centotto", "centodiciotto", "centottanta"]
+        "ventuno",
+        "ventitré",
+        "ventotto",
+        "centotto",
+        "centodiciotto",
+        "centottanta",
+    ]
     assert spelled(21, "de") == "einundzwanzig" and bare("Dreißig, fünf-six") == "dreissigfunfsix"
 
 
@@ -34,9 +40,15 @@ def test_letters_are_counted():
     assert dict(zip(ALPHABET, counts[1].tolist(), strict=True))["t"] == 2 and counts.sum(1).tolist() == [4, 5]
 
 
-@pytest.mark.parametrize("number, language, error, message", [
-    (1_000, "nl", ValueError, "number=1000 is outside 0..999"), (-1, "it", ValueError, "number=-1"),
-    (3, "zh", ValueError, "'zh' is not one of en, de, nl, fr, es, it"), (1.5, "nl", TypeError, "float")])
+@pytest.mark.parametrize(
+    "number, language, error, message",
+    [
+        (1_000, "nl", ValueError, "number=1000 is outside 0..999"),
+        (-1, "it", ValueError, "number=-1"),
+        (3, "zh", ValueError, "'zh' is not one of en, de, nl, fr, es, it"),
+        (1.5, "nl", TypeError, "float"),
+    ],
+)
 def test_what_is_no_word_is_refused(number, language, error, message):
     with pytest.raises(error, match=message):
         spelled(number, language)

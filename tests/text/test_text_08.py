@@ -20,20 +20,24 @@ from course_utils.text.vocabulary import Vocabulary, batches, characters, pad, w
 
 UNITS = {
     "en": "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-          "eighteen nineteen",
+    "eighteen nineteen",
     "de": "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn "
-          "achtzehn neunzehn",
+    "achtzehn neunzehn",
     "fr": "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize",
     "es": "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete dieciocho "
-          "diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete veintiocho veintinueve",
+    "diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete veintiocho veintinueve",
 }
 TENS = {
-    "en": "twenty thirty forty fifty sixty seventy eighty ninety", "de": "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
-    "fr": "vingt trente quarante cinquante soixante", "es": "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
+    "en": "twenty thirty forty fifty sixty seventy eighty ninety",
+    "de": "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig",
+    "fr": "vingt trente quarante cinquante soixante",
+    "es": "veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa",
 }
 HUNDREDS = "ciento doscientos trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos".split()
-VALUES = {lang: {**{w: i for i, w in enumerate(UNITS[lang].split())}, **{w: 10 * i for i, w in enumerate(TENS[lang].split(), 2)}}
-          for lang in UNITS}
+VALUES = {
+    lang: {**{w: i for i, w in enumerate(UNITS[lang].split())}, **{w: 10 * i for i, w in enumerate(TENS[lang].split(), 2)}}
+    for lang in UNITS
+}
 VALUES["de"]["ein"] = VALUES["fr"]["une"] = VALUES["es"]["un"] = 1
 VALUES["es"] |= {"cien": 100, "veintiún": 21} | {w: 100 * i for i, w in enumerate(HUNDREDS, 1)}
 SCALE = {"hundred": 100, "hundert": 100, "cent": 100, "cents": 100}
@@ -194,8 +198,11 @@ def test_batches_hold_every_pair_once(by_length):
         return list(batches(pairs, 5, seed, epoch=number, by_length=by_length, **options))
 
     def rows(found):
-        return [([i for i in s if i], [i for i in t if i]) for source, target in found
-                for s, t in zip(source.tolist(), target.tolist(), strict=True)]
+        return [
+            ([i for i in s if i], [i for i in t if i])
+            for source, target in found
+            for s, t in zip(source.tolist(), target.tolist(), strict=True)
+        ]
 
     first, again, second = rows(epoch(0)), rows(epoch(0)), rows(epoch(1))
     assert first == again != second
@@ -257,10 +264,12 @@ def test_bad_input_is_refused(call, error, message):
 
 
 def test_importing_opens_nothing():
-    code = ("import sys\nused = []\n"
-            "net = ('socket.connect', 'socket.getaddr', 'urllib')\n"
-            "sys.addaudithook(lambda event, _: used.append(event) if event.startswith(net) else None)\n"
-            "import course_utils.text.numbers, course_utils.text.everyday as e\n"
-            "assert len(e.pairs()) > 430 and not used, used\n")
+    code = (
+        "import sys\nused = []\n"
+        "net = ('socket.connect', 'socket.getaddr', 'urllib')\n"
+        "sys.addaudithook(lambda event, _: used.append(event) if event.startswith(net) else None)\n"
+        "import course_utils.text.numbers, course_utils.text.everyday as e\n"
+        "assert len(e.pairs()) > 430 and not used, used\n"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parents[2])
     assert vocabulary.SPECIAL == ("<pad>", "<bos>", "<eos>", "<unk>")

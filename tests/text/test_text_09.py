@@ -20,7 +20,8 @@ from course_utils.training import mini_bert
 
 LETTERS = ["a", "b", "c", *("##" + c for c in "abc")]
 VOCABULARIES = st.lists(st.text("abc", min_size=1, max_size=4), max_size=8).map(
-    lambda found: list(dict.fromkeys([*SPECIAL, *LETTERS[:4], *found, *("##" + piece for piece in found[::2])])))
+    lambda found: list(dict.fromkeys([*SPECIAL, *LETTERS[:4], *found, *("##" + piece for piece in found[::2])]))
+)
 COUNTS = st.dictionaries(st.text("abcd", min_size=1, max_size=6), st.integers(1, 5), min_size=1, max_size=8)
 
 
@@ -44,7 +45,7 @@ def slow_train(words: dict[str, int], size: int, score: str, min_count: int) -> 
         for word, split in splits.items():
             new, i = [], 0
             while i < len(split):
-                fits = tuple(split[i:i + 2]) == best
+                fits = tuple(split[i : i + 2]) == best
                 new.append(joined if fits else split[i])
                 i += 2 if fits else 1
             splits[word] = new
@@ -142,6 +143,7 @@ def test_encode_cuts_the_longer_text_and_decode_joins() -> None:
 
 # ---------------------------------------------------------------- prose
 
+
 def test_the_frozen_prose_is_clean() -> None:
     """The numbers of the chapters were measured on exactly this text, and its licence lies beside it."""
     assert "Python Software Foundation" in prose.FILE.with_name("LICENSE-python.txt").read_text(encoding="utf-8")
@@ -165,8 +167,9 @@ def test_no_paragraph_occurs_twice() -> None:
 
 def test_the_prose_of_another_python_is_cut_by_the_same_rules() -> None:
     seen: set[str] = set()
-    text = ("A line that ends with a colon and stands:\n\n   code = 1\n\n"
-            "A “quoted” line, broken in a co-\nlumn, is prose. Twice.\n\nToo short.")
+    text = (
+        "A line that ends with a colon and stands:\n\n   code = 1\n\nA “quoted” line, broken in a co-\nlumn, is prose. Twice.\n\nToo short."
+    )
     kept = python_prose.paragraphs(text, seen)
     assert kept == ["A line that ends with a colon and stands:", 'A "quoted" line, broken in a co-lumn, is prose. Twice.']
     assert python_prose.paragraphs(text, seen) == []
@@ -175,8 +178,13 @@ def test_the_prose_of_another_python_is_cut_by_the_same_rules() -> None:
 
 def test_sentences_lose_nothing() -> None:
     text = 'Use it, e.g. Twice. See above (section 3.2). "Done." Then what? A name, i.e. A word, is bound.'
-    assert prose.sentences(text) == ["Use it, e.g. Twice.", "See above (section 3.2).", '"Done."', "Then what?",
-                                     "A name, i.e. A word, is bound."]
+    assert prose.sentences(text) == [
+        "Use it, e.g. Twice.",
+        "See above (section 3.2).",
+        '"Done."',
+        "Then what?",
+        "A name, i.e. A word, is bound.",
+    ]
     for page in prose.reference()[:20]:
         for paragraph in page:
             assert " ".join(prose.sentences(paragraph)) == paragraph
@@ -184,14 +192,19 @@ def test_sentences_lose_nothing() -> None:
 
 # ---------------------------------------------------------------- hidden tokens
 
+
 def test_frequencies_of_80_10_10() -> None:
     g = torch.Generator().manual_seed(0)
     ids = torch.randint(5, 1_000, (400, 500), generator=g)
     inputs, labels = mask_tokens(ids, torch.ones_like(ids).bool(), 1_000, 4, g)
     chosen = labels != IGNORED
     n = ids.numel()
-    for share, wanted in ((chosen, 0.15), (inputs == 4, 0.12), (chosen & (inputs != ids) & (inputs != 4), 0.015 * 994 / 995),
-                          (chosen & (inputs == ids), 0.015 + 0.015 / 995)):
+    for share, wanted in (
+        (chosen, 0.15),
+        (inputs == 4, 0.12),
+        (chosen & (inputs != ids) & (inputs != 4), 0.015 * 994 / 995),
+        (chosen & (inputs == ids), 0.015 + 0.015 / 995),
+    ):
         assert abs(share.float().mean().item() - wanted) < 5 * (wanted / n) ** 0.5
     assert torch.equal(labels[chosen], ids[chosen])
     assert torch.equal(inputs[~chosen], ids[~chosen])
@@ -221,6 +234,7 @@ def test_errors_of_masking() -> None:
 
 
 # ---------------------------------------------------------------- pairs
+
 
 def numbered(pages: int = 30, sentences: int = 12, length: int = 5) -> list[list[list[int]]]:
     """Pages whose tokens are all different and count upwards: what follows what can be read off."""
@@ -271,6 +285,7 @@ def test_a_batch_is_laid_out_as_told() -> None:
 
 # ---------------------------------------------------------------- the small model
 
+
 @pytest.fixture(scope="module")
 def corpus() -> mini_bert.Corpus:
     return mini_bert.read_corpus(400)
@@ -278,8 +293,9 @@ def corpus() -> mini_bert.Corpus:
 
 @pytest.fixture(scope="module")
 def tiny(corpus: mini_bert.Corpus) -> BertForPretraining:
-    return mini_bert.pretrain(corpus, BertConfig(
-        vocab_size=400, d_model=16, num_heads=2, d_ff=32, num_layers=1, max_len=32, dropout=0.0), 3, batch=4)[0]
+    return mini_bert.pretrain(
+        corpus, BertConfig(vocab_size=400, d_model=16, num_heads=2, d_ff=32, num_layers=1, max_len=32, dropout=0.0), 3, batch=4
+    )[0]
 
 
 def test_held_out_pages_are_not_trained_on(corpus: mini_bert.Corpus) -> None:

@@ -46,6 +46,7 @@ def bag_of_words(train: list[tuple[list[str], str]], test: list[tuple[list[str],
 
 # ---------------------------------------------------------------- what is in the files
 
+
 def mean_lengths(items: list, shortest: int) -> dict[str, float]:
     lengths = {label: [len(re.findall(r"[\w'-]+", item.text)) for item in items if item.label == label] for label in SENTIMENT}
     assert all(shortest <= n <= 22 for side in lengths.values() for n in side)
@@ -83,7 +84,7 @@ def test_every_answer_stands_in_its_passage():
     assert len(passages) == 28
     assert set(passages.values()) == {4}
     for item in items:
-        assert item.passage[item.start:item.start + len(item.answer)] == item.answer
+        assert item.passage[item.start : item.start + len(item.answer)] == item.answer
         assert item.question.endswith("?")
         assert 1 <= len(item.answer.split()) <= 6
     assert all(40 <= len(passage.split()) <= 90 for passage in passages)
@@ -95,6 +96,7 @@ def test_every_answer_stands_in_its_passage():
 
 # ---------------------------------------------------------------- no cheap trick
 
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_bag_of_words_has_met_few_of_the_words_that_matter(seed):
     train, test = split(sentiment(), seed, held_out=0.79)
@@ -104,6 +106,7 @@ def test_a_bag_of_words_has_met_few_of_the_words_that_matter(seed):
 
 
 # ---------------------------------------------------------------- splits
+
 
 @pytest.mark.parametrize("name", READERS)
 def test_a_split_is_disjoint_reproducible_and_keeps_groups_whole(name):

@@ -21,8 +21,11 @@ from course_utils.text.wordpiece import WordPiece
 
 ROOT = Path(__file__).resolve().parents[2]
 TAGS = st.sampled_from(["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"])
-SENTENCES = st.lists(st.integers(1, 9).flatmap(lambda n: st.tuples(st.lists(TAGS, min_size=n, max_size=n),
-                                                                   st.lists(TAGS, min_size=n, max_size=n))), min_size=1, max_size=6)
+SENTENCES = st.lists(
+    st.integers(1, 9).flatmap(lambda n: st.tuples(st.lists(TAGS, min_size=n, max_size=n), st.lists(TAGS, min_size=n, max_size=n))),
+    min_size=1,
+    max_size=6,
+)
 
 
 def starts(before: str, tag: str) -> bool:
@@ -89,7 +92,7 @@ def test_fine_tuning_visits_every_example_once_an_epoch_and_leaves_what_is_froze
 
     history = finetune(model, loss, 10, 3, 1e-2, batch=4)
     assert len(history) == 9
-    assert [sorted(seen[i:i + 10]) for i in (0, 10, 20)] == [list(range(10))] * 3
+    assert [sorted(seen[i : i + 10]) for i in (0, 10, 20)] == [list(range(10))] * 3
     assert torch.equal(before, model[0].weight)
     assert not model.training
     assert model[2].weight.grad is not None

@@ -13,11 +13,14 @@ from course_utils.text.bpe import END, SHOWN, WORDS, ByteBPE
 from course_utils.text.merging import Merger, join
 
 quick = settings(max_examples=60, deadline=None)
-SAMPLE = ("The cat's hat, the cats' hats: 12 cats!\n\n  We'll see  them at 7:30, naïve café, 東京都 and Ελλάδα.\t"
-          "the theory of these others is there. I've they'd you're I'm ") * 3
+SAMPLE = (
+    "The cat's hat, the cats' hats: 12 cats!\n\n  We'll see  them at 7:30, naïve café, 東京都 and Ελλάδα.\t"
+    "the theory of these others is there. I've they'd you're I'm "
+) * 3
 BPE = ByteBPE.train([SAMPLE], 340)
-texts = st.one_of(st.text(), st.text("the cats' 7\n\t é東🙂"),
-                  st.lists(st.sampled_from(["the", " cat", "'s", " 12", "!", "\n", "  "])).map("".join))
+texts = st.one_of(
+    st.text(), st.text("the cats' 7\n\t é東🙂"), st.lists(st.sampled_from(["the", " cat", "'s", " 12", "!", "\n", "  "])).map("".join)
+)
 
 
 @pytest.fixture(scope="module")
@@ -76,9 +79,14 @@ def test_saved_and_read_again_and_by_the_library(tmp_path):
     assert other.token_to_id(END) == BPE.end_id
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    (lambda v: v.pop("t"), "must be 0, 1, 2"), (lambda v: v.update({END: 5}), "must be 0, 1, 2"),
-    (lambda v: v.update({"zzz": 900}), "must be 0, 1, 2")])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda v: v.pop("t"), "must be 0, 1, 2"),
+        (lambda v: v.update({END: 5}), "must be 0, 1, 2"),
+        (lambda v: v.update({"zzz": 900}), "must be 0, 1, 2"),
+    ],
+)
 def test_files_that_do_not_fit(tmp_path, change, message):
     BPE.save(tmp_path)
     vocabulary = json.loads((tmp_path / "vocab.json").read_text(encoding="utf-8"))
@@ -143,14 +151,17 @@ def test_join_goes_from_left_to_right():
     assert join([], ("a", "b"), "ab") == []
 
 
-@pytest.mark.parametrize(("wrong", "message"), [
-    (lambda: ByteBPE.train(["x"], 256), "vocab_size=256"),
-    (lambda: BPE.decode([len(BPE)]), f"id {len(BPE)} is outside the vocabulary of {len(BPE)}"),
-    (lambda: BPE.decode([-1]), "id -1"),
-    (lambda: ByteBPE([(b"a", b"b"), (b"a", b"b")]), "1 of 258 tokens occur twice"),
-    (lambda: ByteBPE([(b"a", b"b")], [bytes([i]) for i in range(256)]), "1 tokens have no id, the first is b'ab'"),
-    (lambda: ByteBPE([], [b"a"]), "255 tokens have no id"),
-])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: ByteBPE.train(["x"], 256), "vocab_size=256"),
+        (lambda: BPE.decode([len(BPE)]), f"id {len(BPE)} is outside the vocabulary of {len(BPE)}"),
+        (lambda: BPE.decode([-1]), "id -1"),
+        (lambda: ByteBPE([(b"a", b"b"), (b"a", b"b")]), "1 of 258 tokens occur twice"),
+        (lambda: ByteBPE([(b"a", b"b")], [bytes([i]) for i in range(256)]), "1 tokens have no id, the first is b'ab'"),
+        (lambda: ByteBPE([], [b"a"]), "255 tokens have no id"),
+    ],
+)
 def test_bad_input_is_named(wrong, message):
     with pytest.raises(ValueError, match=message):
         wrong()

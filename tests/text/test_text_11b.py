@@ -35,7 +35,7 @@ def test_similar_pairs_against_a_loop(texts, n, threshold):
 def test_minhash_estimates_jaccard(shared):
     draw = random.Random(shared)
     words = [(f"w{draw.randrange(10**9)}",) for _ in range(100 - shared)]
-    a, b = frozenset(words[:50]), frozenset(words[50 - shared:])
+    a, b = frozenset(words[:50]), frozenset(words[50 - shared :])
     wanted = len(a & b) / len(a | b)
     one, two = signatures([a, b], 2_000, seed=1)
     assert abs((one == two).float().mean().item() - wanted) < 4 * (max(wanted * (1 - wanted), 1e-3) / 2_000) ** 0.5
@@ -84,12 +84,18 @@ def test_junk(kind):
         assert sum(a != b for a, b in zip(one, text, strict=True)) < 30
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda: shingles("a b", 0), "n=0"), (lambda: similar_pairs([], 0.0), "threshold=0.0"),
-    (lambda: signatures([frozenset()]), "set 0 is empty"), (lambda: signatures([], 0), "count=0"),
-    (lambda: candidates(torch.zeros(2, 10), 3), "10 hashes cannot be cut into 3"), (lambda: quality.hashed(["a"], 0), "size=0"),
-    (lambda: quality.junk("a b", "poetry", random.Random(0)), "kind='poetry'"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: shingles("a b", 0), "n=0"),
+        (lambda: similar_pairs([], 0.0), "threshold=0.0"),
+        (lambda: signatures([frozenset()]), "set 0 is empty"),
+        (lambda: signatures([], 0), "count=0"),
+        (lambda: candidates(torch.zeros(2, 10), 3), "10 hashes cannot be cut into 3"),
+        (lambda: quality.hashed(["a"], 0), "size=0"),
+        (lambda: quality.junk("a b", "poetry", random.Random(0)), "kind='poetry'"),
+    ],
+)
 def test_messages(call, message):
     with pytest.raises(ValueError, match=message):
         call()
@@ -102,8 +108,16 @@ def test_pretrain_takes_a_decoder_and_watches_it():
     from course_utils.training.mini_gpt import nats, pretrain
 
     stream, sizes = torch.arange(200) % 7, {"vocab_size": 7, "d_model": 8, "num_heads": 1, "num_layers": 1, "max_len": 6, "dropout": 0.0}
-    model, history = pretrain(stream, DecoderConfig(**sizes, rotary=True), 40, 1e-2, 4, every=10, stop=EarlyStopping(2),
-                              validate=lambda model: nats(model, stream[:50]))
+    model, history = pretrain(
+        stream,
+        DecoderConfig(**sizes, rotary=True),
+        40,
+        1e-2,
+        4,
+        every=10,
+        stop=EarlyStopping(2),
+        validate=lambda model: nats(model, stream[:50]),
+    )
     assert type(model) is Decoder
     assert not model.training
     assert model.config.rotary

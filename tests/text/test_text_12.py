@@ -96,12 +96,16 @@ def test_spans_have_the_mean_length():
     assert mean(pair[0].index(1000) for pair in pairs) == pytest.approx(17, abs=6)
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda: mask_tokens([1, 2], 1.5, 0, Random(0)), "share=1.5"), (lambda: infill([1, 2], -0.1, 0, Random(0)), "share=-0.1"),
-    (lambda: corrupt_spans([1], SENTINELS, Random(0)), "a text of 1 tokens"),
-    (lambda: corrupt_spans(list(range(100)), [500, 501], Random(0)), "5 spans need 6 sentinels, got 2"),
-    (lambda: restore_spans([1, 1000], [1001, 5], SENTINELS), r"lacks the sentinels \[1000\]"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: mask_tokens([1, 2], 1.5, 0, Random(0)), "share=1.5"),
+        (lambda: infill([1, 2], -0.1, 0, Random(0)), "share=-0.1"),
+        (lambda: corrupt_spans([1], SENTINELS, Random(0)), "a text of 1 tokens"),
+        (lambda: corrupt_spans(list(range(100)), [500, 501], Random(0)), "5 spans need 6 sentinels, got 2"),
+        (lambda: restore_spans([1, 1000], [1001, 5], SENTINELS), r"lacks the sentinels \[1000\]"),
+    ],
+)
 def test_messages(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -24,8 +24,24 @@ from course_utils.training import pretrain
 from course_utils.training.token_file import Tokens, pieces, text_files, width, write_tokens
 from course_utils.training.trainer import Trainer, windows
 
-SIZES = ["--steps", "16", "--width", "16", "--layers", "1", "--heads", "2", "--context", "16", "--batch", "4", "--vocab", "270",
-         "--device", "cpu"]
+SIZES = [
+    "--steps",
+    "16",
+    "--width",
+    "16",
+    "--layers",
+    "1",
+    "--heads",
+    "2",
+    "--context",
+    "16",
+    "--batch",
+    "4",
+    "--vocab",
+    "270",
+    "--device",
+    "cpu",
+]
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
 
 
@@ -154,17 +170,23 @@ def test_refusals(whole, texts, tmp_path, capsys, monkeypatch):
     assert "--width 16 (now 32)" in shown
     assert "--lr 0.001 (now 0.5)" in shown
     assert "was made from 7 files" in fails(capsys, tmp_path / "tiny", "--out", whole[0], *SIZES)
-    for words, message in [(("--batch", 0), "--batch 0"), (("--lr", 0), "--lr 0"), (("--vocab", 256), "--vocab 256"),
-                           (("--heads", 3), "d_model=16 is not divisible by num_heads=3"), (("--steps", 0), "--steps 0"),
-                           (("--dropout", 1), "dropout=1")]:
+    for words, message in [
+        (("--batch", 0), "--batch 0"),
+        (("--lr", 0), "--lr 0"),
+        (("--vocab", 256), "--vocab 256"),
+        (("--heads", 3), "d_model=16 is not divisible by num_heads=3"),
+        (("--steps", 0), "--steps 0"),
+        (("--dropout", 1), "dropout=1"),
+    ]:
         assert message in fails(capsys, texts, *out, *words)
     monkeypatch.setenv("WORLD_SIZE", "3")
     assert "--batch 4 is not divisible by 3 processes" in fails(capsys, texts, *out)
 
 
 @settings(max_examples=60, deadline=None)
-@given(text=st.lists(st.sampled_from(["a", "ab", "b1", ".", "é", "'s", " ", " ", "\n", "  ", "\t\n"])).map("".join),
-       size=st.integers(1, 40))
+@given(
+    text=st.lists(st.sampled_from(["a", "ab", "b1", ".", "é", "'s", " ", " ", "\n", "  ", "\t\n"])).map("".join), size=st.integers(1, 40)
+)
 def test_pieces_tokenize_like_the_whole(tmp_path_factory, text, size):
     path = tmp_path_factory.mktemp("piece") / "a.txt"
     path.write_text(text, encoding="utf-8", newline="")

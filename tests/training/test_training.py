@@ -39,8 +39,9 @@ print(len(history), calls, history[-1].hex(), sum(p.double().sum().item() for p 
 
 def run(path, kill):
     environment = os.environ | {"COURSE_BUILD": "1", "OMP_NUM_THREADS": "1"}
-    return subprocess.run([sys.executable, "-c", SCRIPT, str(path), str(kill)], capture_output=True, text=True, timeout=120,
-                          env=environment)
+    return subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(path), str(kill)], capture_output=True, text=True, timeout=120, env=environment
+    )
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
@@ -100,8 +101,7 @@ def test_early_stop_keeps_the_best_weights():
         assert not module.training
         return next(held_out)
 
-    history = fit(module, lambda: (module(x)[:, 0] - y).square().mean(), 100, 0.05, validate=validate, every=5,
-                  stop=EarlyStopping(2))
+    history = fit(module, lambda: (module(x)[:, 0] - y).square().mean(), 100, 0.05, validate=validate, every=5, stop=EarlyStopping(2))
     assert (len(history), history.best_step) == (25, 15)
     assert module.training
     assert torch.equal(module.weight, seen[2])
@@ -112,8 +112,14 @@ def test_schedule_sets_the_rate_of_each_step():
     module, x, y = line()
     optimizer = torch.optim.SGD(module.parameters(), lr=9.0)
     rates = []
-    fit(module, lambda: (rates.append(optimizer.param_groups[0]["lr"]), module(x).square().mean())[1], 3, 0.1, optimizer=optimizer,
-        schedule=lambda step: 1 / step)
+    fit(
+        module,
+        lambda: (rates.append(optimizer.param_groups[0]["lr"]), module(x).square().mean())[1],
+        3,
+        0.1,
+        optimizer=optimizer,
+        schedule=lambda step: 1 / step,
+    )
     assert rates == pytest.approx([0.1, 0.05, 0.1 / 3])
 
 
@@ -156,10 +162,17 @@ def test_checkpoints_that_do_not_fit_are_refused(tmp_path):
     assert path.read_bytes() == b"not a checkpoint"
 
 
-@pytest.mark.parametrize(("options", "message"), [
-    ({"steps": 0}, "steps=0"), ({"lr": 0}, "lr=0"), ({"every": 0}, "every=0"), ({"clip": 0}, "clip=0"),
-    ({"stop": EarlyStopping(2)}, "needs validate"), ({"loss": lambda: torch.zeros(2)}, "one number"),
-])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"steps": 0}, "steps=0"),
+        ({"lr": 0}, "lr=0"),
+        ({"every": 0}, "every=0"),
+        ({"clip": 0}, "clip=0"),
+        ({"stop": EarlyStopping(2)}, "needs validate"),
+        ({"loss": lambda: torch.zeros(2)}, "one number"),
+    ],
+)
 def test_bad_numbers_are_named(options, message):
     module = nn.Linear(2, 1)
     given = {"loss": lambda: module(torch.ones(1, 2)).mean(), "steps": 2, "lr": 0.1} | options

@@ -57,15 +57,13 @@ def test_deleted_spaces_can_be_put_back():
     found = spaces(TEXT, TEXT.held_out[:50])
     text = "".join(TEXT.alphabet[i] + " " * int(gap) for i, gap in zip(found.ids.flatten(), found.labels.flatten(), strict=True))
     whole = "".join(TEXT.alphabet[i] for i in TEXT.held_out[:50].flatten())
-    assert text[:300] == " ".join(whole.split(" "))[whole[0] == " ":][:300]
+    assert text[:300] == " ".join(whole.split(" "))[whole[0] == " " :][:300]
     assert not (found.ids == TEXT.alphabet.index(" ")).any()
 
 
 def test_debertas_body_knows_distances_only():
     torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=20, d_model=12, num_heads=3, d_ff=24, num_layers=2, max_len=9, dropout=0.0, pooler=False,
-        init_std=0.3)
+    config = BertConfig(vocab_size=20, d_model=12, num_heads=3, d_ff=24, num_layers=2, max_len=9, dropout=0.0, pooler=False, init_std=0.3)
     near, late, same = Deberta(config, 4), Deberta(config, 4, late=True), torch.full((1, 9), 7)
     torch.testing.assert_close(near(same)[0], near(same)[0, :1].expand(9, -1), rtol=1e-4, atol=1e-5)
     assert (late(same)[0] - late(same)[0, :1]).abs().max() > 0.1
@@ -80,8 +78,7 @@ def test_debertas_body_knows_distances_only():
 
 def test_a_student_is_cut_from_its_teacher():
     torch.manual_seed(0)
-    teacher = BertForPretraining(BertConfig(
-        vocab_size=30, d_model=12, num_heads=3, d_ff=24, num_layers=3, max_len=9, dropout=0.0)).eval()
+    teacher = BertForPretraining(BertConfig(vocab_size=30, d_model=12, num_heads=3, d_ff=24, num_layers=3, max_len=9, dropout=0.0)).eval()
     student, ids = cut(teacher, [0, 2]), torch.randint(30, (2, 9))
     assert len(student.bert.encoder.blocks) == student.bert.config.num_layers == 2
     assert len(teacher.bert.encoder.blocks) == 3

@@ -43,9 +43,15 @@ def stage(root: Path, out: Path) -> list[tuple[str, str]]:
         stage_chapter(page, root, out, links)
         stage_answers(page, root, out)
     stage_indexes(pages, root, out)
-    return [("Attention, from Kernels to GPT", "index"), *((page.title, f"chapters/{page.stem}") for page in pages),
-            *((f"Answers {page.number}", f"answers/{page.stem}") for page in pages),
-            ("Exercises", "exercises"), ("Corrected claims", "claims"), ("Symbols", "symbols"), ("Terms", "terms")]
+    return [
+        ("Attention, from Kernels to GPT", "index"),
+        *((page.title, f"chapters/{page.stem}") for page in pages),
+        *((f"Answers {page.number}", f"answers/{page.stem}") for page in pages),
+        ("Exercises", "exercises"),
+        ("Corrected claims", "claims"),
+        ("Symbols", "symbols"),
+        ("Terms", "terms"),
+    ]
 
 
 def refuse_foreign_folder(out: Path) -> None:
@@ -57,8 +63,9 @@ def refuse_foreign_folder(out: Path) -> None:
 def main(argv: list[str] | None = None) -> int:
     """The command; 1 when something is wrong."""
     parser = argparse.ArgumentParser(prog="python course.py book", description="Build the course as a site to read, and as a PDF.")
-    parser.add_argument("--out", type=Path, default=ROOT / "_build" / "book", metavar="DIR",
-                        help="a new or empty folder; default _build/book")
+    parser.add_argument(
+        "--out", type=Path, default=ROOT / "_build" / "book", metavar="DIR", help="a new or empty folder; default _build/book"
+    )
     parser.add_argument("--no-pdf", action="store_true", help="only the site")
     options = parser.parse_args(argv)
     out, started = options.out.resolve(), perf_counter()

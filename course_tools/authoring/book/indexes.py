@@ -25,8 +25,10 @@ python course.py lab
 ```
 
 """
-MAP = ("The map of the chapters, from kernel regression over self-attention and the Transformer to BERT, GPT and their relatives, "
-       "and on to fast and long attention")
+MAP = (
+    "The map of the chapters, from kernel regression over self-attention and the Transformer to BERT, GPT and their relatives, "
+    "and on to fast and long attention"
+)
 
 
 def toctree(caption: str, names: list[str]) -> str:
@@ -43,8 +45,10 @@ def stage_map(pages: list[Page], root: Path, out: Path) -> str:
     for page in pages:
         if page.number in boxes:
             left, top, width, height = boxes[page.number]
-            links.append(f'<a href="chapters/{page.stem}.html" aria-label="{html.escape(page.title)}" title="{html.escape(page.title)}" '
-                         f'style="left:{left}%;top:{top}%;width:{width}%;height:{height}%"></a>')
+            links.append(
+                f'<a href="chapters/{page.stem}.html" aria-label="{html.escape(page.title)}" title="{html.escape(page.title)}" '
+                f'style="left:{left}%;top:{top}%;width:{width}%;height:{height}%"></a>'
+            )
     return f'<div class="map"><img src="_static/images/map.png" alt="{MAP}">{"".join(links)}</div>\n\n'
 
 
@@ -99,14 +103,22 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
     lines = ["# Exercises", "", "| exercise | level | minutes | title | answer |", "|---|---|---|---|---|"]
     for page in pages:
         for found, section in exercises(page):
-            lines.append(f"| [{found['id']}](#{section.label}) | {found['stars']} | {found['minutes']} | {_safe(found['title'])} "
-                         f"| [answer](#{answer_label(found['id'])}) |")
+            lines.append(
+                f"| [{found['id']}](#{section.label}) | {found['stars']} | {found['minutes']} | {_safe(found['title'])} "
+                f"| [answer](#{answer_label(found['id'])}) |"
+            )
     (out / "exercises.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     home = {row: (page, section) for page in reversed(pages) for row, section in page.rows.items()}
-    lines = ["# Corrected claims", "", "Sentences that are widely copied and wrong, vague or out of date, and what is right. The last "
-             "column leads to the experiment, where a chapter has one.", "", "| row | as it is copied | what is right | chapter |",
-             "|---|---|---|---|"]
+    lines = [
+        "# Corrected claims",
+        "",
+        "Sentences that are widely copied and wrong, vague or out of date, and what is right. The last "
+        "column leads to the experiment, where a chapter has one.",
+        "",
+        "| row | as it is copied | what is right | chapter |",
+        "|---|---|---|---|",
+    ]
     numbers = {page.number for page in pages}
     homes = {row: chapter for row, chapter in read_ledger(root).items() if chapter in numbers}
     for row, claim, correction in read_claims(root):
@@ -123,6 +135,11 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
         lines += [f"| {_safe(what)} | {_safe(meaning)} | [{page.number}](#{label}) |" for what, meaning, page, label in rows]
         (out / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    (out / "index.md").write_text(COVER + stage_map(pages, root, out) + toctree("Chapters", [f"chapters/{page.stem}" for page in pages])
-                                  + toctree("Answers", [f"answers/{page.stem}" for page in pages])
-                                  + toctree("Find", ["exercises", "claims", "symbols", "terms"]), encoding="utf-8")
+    (out / "index.md").write_text(
+        COVER
+        + stage_map(pages, root, out)
+        + toctree("Chapters", [f"chapters/{page.stem}" for page in pages])
+        + toctree("Answers", [f"answers/{page.stem}" for page in pages])
+        + toctree("Find", ["exercises", "claims", "symbols", "terms"]),
+        encoding="utf-8",
+    )

@@ -11,11 +11,15 @@ if TYPE_CHECKING:
     from .pages import Page
 
 # What stays as it is: fenced code, headings, lines of a list of papers, comments, HTML tags and summaries, links, code, formulas.
-_KEPT = re.compile(r"(?ms)^(?:```|~~~).*?^(?:```|~~~)[^\n]*|^#{1,6} [^\n]*|^- [^\n]*\]\(https?://[^\n]*|<!--.*?-->"
-                   r"|<(a|summary|pre|code)\b.*?</\1>|<[^<>]+>|!?\[[^\[\]]*\]\([^()]*\)|(`+).*?\2|\$\$.*?\$\$|\$[^$\n]+\$")
+_KEPT = re.compile(
+    r"(?ms)^(?:```|~~~).*?^(?:```|~~~)[^\n]*|^#{1,6} [^\n]*|^- [^\n]*\]\(https?://[^\n]*|<!--.*?-->"
+    r"|<(a|summary|pre|code)\b.*?</\1>|<[^<>]+>|!?\[[^\[\]]*\]\([^()]*\)|(`+).*?\2|\$\$.*?\$\$|\$[^$\n]+\$"
+)
 _NUMBER = r"\d\d[a-z]?"
-_CHAPTERS = re.compile(rf"\b[Cc]hapters?\s+{_NUMBER}\b(?!\.\d)(?:(?:, | and | to | or ){_NUMBER}\b(?!\.\d))*"
-                       rf"|\({_NUMBER}(?:, {_NUMBER})*\)")
+_CHAPTERS = re.compile(
+    rf"\b[Cc]hapters?\s+{_NUMBER}\b(?!\.\d)(?:(?:, | and | to | or ){_NUMBER}\b(?!\.\d))*"
+    rf"|\({_NUMBER}(?:, {_NUMBER})*\)"
+)
 _EXERCISES = re.compile(rf"\b[Ee]xercises?\s+{_NUMBER}\.\d+(?:(?:, | and | to | or ){_NUMBER}\.\d+)*")
 _ONE = re.compile(rf"(?:\b([Cc]hapter|[Ee]xercise)\s+)?\b({_NUMBER}(?:\.\d+)?)\b")
 _PAPER = re.compile(r"(?m)^- [^\n*]*\*(?P<title>[^*\n]+)\*[^\n]*?\]\((?P<address>https?://[^()\s]+)\)")
@@ -36,7 +40,7 @@ class CrossReferences:
         """The Markdown of a cell of chapter ``number`` with links; ``papers`` maps the titles its list has to their addresses."""
         parts, end = [], 0
         for kept in _KEPT.finditer(text):
-            parts += [self._plain(text[end:kept.start()], number, papers), kept[0]]
+            parts += [self._plain(text[end : kept.start()], number, papers), kept[0]]
             end = kept.end()
         return "".join([*parts, self._plain(text[end:], number, papers)])
 

@@ -42,12 +42,15 @@ def stage_widgets(static: Path) -> None:
 def picture(png: str, name: str, static: Path, metadata: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Write a picture of a notebook into ``static/figures``; its address on a page, and its attributes."""
     raw = base64.b64decode(png)
-    width, height = (int.from_bytes(raw[i:i + 4], "big") for i in (16, 20))
+    width, height = (int.from_bytes(raw[i : i + 4], "big") for i in (16, 20))
     target = static / "figures" / f"{name}.png"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(raw)
-    return f"../_static/figures/{name}.png", {"width": metadata.get("width", width), "height": metadata.get("height", height),
-                                              "alt": metadata.get("alt", "")}
+    return f"../_static/figures/{name}.png", {
+        "width": metadata.get("width", width),
+        "height": metadata.get("height", height),
+        "alt": metadata.get("alt", ""),
+    }
 
 
 def shown(output: NotebookNode, name: str, static: Path) -> NotebookNode:
@@ -60,8 +63,10 @@ def shown(output: NotebookNode, name: str, static: Path) -> NotebookNode:
 
 def _tag(output: NotebookNode, name: str, static: Path) -> str:
     address, found = picture(output.data["image/png"], name, static, output.metadata.get("image/png", {}))
-    return (f'<img src="{address}" width="{found["width"]}" height="{found["height"]}" loading="lazy" '
-            f'style="max-width:100%;height:auto" alt="{html.escape(found["alt"])}">')
+    return (
+        f'<img src="{address}" width="{found["width"]}" height="{found["height"]}" loading="lazy" '
+        f'style="max-width:100%;height:auto" alt="{html.escape(found["alt"])}">'
+    )
 
 
 def with_live(outputs: list[NotebookNode], name: str, static: Path) -> list[NotebookNode]:
@@ -71,11 +76,14 @@ def with_live(outputs: list[NotebookNode], name: str, static: Path) -> list[Note
         live = output.get("data", {}).get(LIVE)
         found.append(output)
         if live:
-            parts = found[-live["outputs"]:]
-            del found[-live["outputs"]:]
-            still = "".join(_tag(part, f"{name}-{place}-{i}", static) if "image/png" in part.data else
-                            f'<div class="highlight"><pre>{html.escape(part.data["text/plain"])}</pre></div>'
-                            for i, part in enumerate(parts))
+            parts = found[-live["outputs"] :]
+            del found[-live["outputs"] :]
+            still = "".join(
+                _tag(part, f"{name}-{place}-{i}", static)
+                if "image/png" in part.data
+                else f'<div class="highlight"><pre>{html.escape(part.data["text/plain"])}</pre></div>'
+                for i, part in enumerate(parts)
+            )
             fragment = _fragment(live, still, f"{name}-{place}", static)
             found.append(nbformat.v4.new_output("display_data", {"text/html": fragment, "text/plain": ""}))
     return [shown(output, f"{name}-{place}", static) for place, output in enumerate(found)]
@@ -87,13 +95,17 @@ def _fragment(live: dict[str, Any], still: str, name: str, static: Path) -> str:
         target = static / "live" / f"{name}.js"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(f'courseLive.states["{name}"] = {json.dumps(live["state"], ensure_ascii=False)};\n', encoding="utf-8")
-        return (f'<div class="live" data-live="{live["kind"]}" data-state="{name}" data-replaces="{str(live["replaces"]).lower()}">'
-                f'{stage}</div>')
+        return (
+            f'<div class="live" data-live="{live["kind"]}" data-state="{name}" data-replaces="{str(live["replaces"]).lower()}">'
+            f"{stage}</div>"
+        )
     note = TYPED if live.get("typed") else ""
     if not live["frames"]:
         return f"{stage}{note}"
-    frames = {key: [_item(item, f"{name}-{key.replace(',', '-')}-{i}", static) for i, item in enumerate(items)]
-              for key, items in live["frames"].items()}
+    frames = {
+        key: [_item(item, f"{name}-{key.replace(',', '-')}-{i}", static) for i, item in enumerate(items)]
+        for key, items in live["frames"].items()
+    }
     told = {**{key: live[key] for key in ("names", "values", "start", "together")}, "frames": frames}
     script = json.dumps(told, ensure_ascii=False).replace("</", "<\\/")
     return f'<div class="live" data-live="frames">{stage}<script type="application/json">{script}</script></div>{note}'

@@ -21,8 +21,10 @@ HEADING = re.compile(r"(?m)^(#{1,4}) +(.+?)\s*$")
 EXERCISE = re.compile(r"Exercise (?P<id>\d\d[a-z]?\.\d+) (?P<stars>★+) (?P<title>.+?) \((?P<minutes>\d+) minutes?\)")
 WAY = re.compile(r"\[(?P<words>[^\[\]]+)\]\((?P<stem>\d\d[a-z]?_\w+)\.ipynb(?P<place>#[^)\s]+)?\)")
 _FENCE = re.compile(r"(?ms)^(```|~~~).*?^\1")
-DOWNLOAD = ('<p class="notebook-link"><a href="../notebooks/{stem}.ipynb" download>Download this chapter as a notebook</a> {launch}'
-            '<span>(.ipynb; it runs in the course\'s folder <code>chapters</code>)</span></p>')
+DOWNLOAD = (
+    '<p class="notebook-link"><a href="../notebooks/{stem}.ipynb" download>Download this chapter as a notebook</a> {launch}'
+    "<span>(.ipynb; it runs in the course's folder <code>chapters</code>)</span></p>"
+)
 FOLD_INPUT, FOLD_OUTPUT = "hide-input", "hide-output"  # MyST-NB's tags
 
 
@@ -49,8 +51,11 @@ class Page:
 def headings(text: str) -> list[tuple[int, int, str]]:
     """``(position, level, text)`` of each Markdown heading outside fenced code."""
     hidden = [found.span() for found in _FENCE.finditer(text)]
-    return [(found.start(), len(found[1]), found[2]) for found in HEADING.finditer(text)
-            if not any(start <= found.start() < end for start, end in hidden)]
+    return [
+        (found.start(), len(found[1]), found[2])
+        for found in HEADING.finditer(text)
+        if not any(start <= found.start() < end for start, end in hidden)
+    ]
 
 
 def label(number: str, position: int) -> str:
@@ -70,9 +75,10 @@ def read_pages(root: Path) -> list[Page]:
         if not (root / "chapters" / f"{path.stem}.ipynb").exists():
             continue
         text = with_headings(path.read_text(encoding="utf-8"), path.name)
-        text = text[text.index("\n---", 3) + 4:] if text.startswith("---") else text
-        sections = tuple(Section(words, label(number, place), text.count("\n", 0, at) + 1)
-                         for place, (at, _, words) in enumerate(headings(text)))
+        text = text[text.index("\n---", 3) + 4 :] if text.startswith("---") else text
+        sections = tuple(
+            Section(words, label(number, place), text.count("\n", 0, at) + 1) for place, (at, _, words) in enumerate(headings(text))
+        )
         rows: dict[str, Section] = {}
         for marker in parse_markers(text, path.name):
             above = [section for section in sections if section.line <= marker.line] or [sections[0]]
@@ -160,11 +166,23 @@ def stage_answers(page: Page, root: Path, out: Path) -> None:
         course = cell.metadata.get("course", {})
         if course.get("role") == "answer":
             answers.setdefault(course["exercise"], []).append(cell.source)
-    lines = [f"# Answers to chapter {page.number}", "", f"Chapter: [{page.title}](#{page.sections[0].label}). Try first; a check tells "
-             "more than an answer. There is more than one right way.", ""]
+    lines = [
+        f"# Answers to chapter {page.number}",
+        "",
+        f"Chapter: [{page.title}](#{page.sections[0].label}). Try first; a check tells "
+        "more than an answer. There is more than one right way.",
+        "",
+    ]
     for found, section in exercises(page):
-        lines += [f"({answer_label(found['id'])})=", f"## {found['id']} {found['title']}", "",
-                  f"[To the exercise](#{section.label})", "", "<details><summary>Show an answer</summary>", ""]
+        lines += [
+            f"({answer_label(found['id'])})=",
+            f"## {found['id']} {found['title']}",
+            "",
+            f"[To the exercise](#{section.label})",
+            "",
+            "<details><summary>Show an answer</summary>",
+            "",
+        ]
         for source in answers[found["id"]]:
             lines += ["```python", source, "```", ""]
         lines += ["</details>", ""]

@@ -63,8 +63,11 @@ def print_site(site: Path, names: list[tuple[str, str]], target: Path, browser: 
         lengths, ahead = [len(kept) for *_, kept, _ in parts], 1  # of the sheets, and how many sheets the contents take
         while True:
             starts = [sum(lengths[:i]) + (ahead if i else 0) for i in range(len(parts))]
-            lines = [(level, words, page + 1) for (title, _, _, _, sections), start in zip(parts, starts, strict=True)
-                     for level, words, page in [(1, title, start), *((2, words, start + at) for words, at in sections)]]
+            lines = [
+                (level, words, page + 1)
+                for (title, _, _, _, sections), start in zip(parts, starts, strict=True)
+                for level, words, page in [(1, title, start), *((2, words, start + at) for words, at in sections)]
+            ]
             contents = PdfReader(_print(_write(folder / "contents.html", contents_page(lines)), folder / "contents.pdf", browser))
             if len(contents.pages) == ahead:
                 break
@@ -99,9 +102,17 @@ def _write(path: Path, text: str) -> Path:
 
 
 def _print(page: Path, part: Path, browser: str) -> Path:
-    command = [browser, "--headless=new", "--disable-gpu", "--no-pdf-header-footer", "--generate-pdf-document-outline",
-               f"--user-data-dir={part.parent}/profile", f"--virtual-time-budget={PATIENCE}", f"--print-to-pdf={part}",
-               page.as_uri() + "?print"]
+    command = [
+        browser,
+        "--headless=new",
+        "--disable-gpu",
+        "--no-pdf-header-footer",
+        "--generate-pdf-document-outline",
+        f"--user-data-dir={part.parent}/profile",
+        f"--virtual-time-budget={PATIENCE}",
+        f"--print-to-pdf={part}",
+        page.as_uri() + "?print",
+    ]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         command.insert(1, "--no-sandbox")
     part.unlink(missing_ok=True)
@@ -121,8 +132,10 @@ def sections_of(reader: PdfReader, page: Path) -> list[tuple[str, int]]:
 
     The browser's outline runs the lines of a long heading into each other, or gives the first of them twice; the words are the page's.
     """
-    headings = (html.unescape(re.sub(r"<[^>]+>", "", found)) for found in
-                re.findall(r'<h2>((?:(?!</h2>)[\s\S])*?)<a class="headerlink"', page.read_text(encoding="utf-8")))
+    headings = (
+        html.unescape(re.sub(r"<[^>]+>", "", found))
+        for found in re.findall(r'<h2>((?:(?!</h2>)[\s\S])*?)<a class="headerlink"', page.read_text(encoding="utf-8"))
+    )
     known = {_solid(words): " ".join(words.split()) for words in headings}
     found, stack = [], list(reader.outline)
     while stack:
@@ -143,15 +156,20 @@ def _solid(words: str) -> str:
 
 def contents_page(lines: list[tuple[int, str, int]]) -> str:
     """The HTML of the contents: ``(level, heading, page)`` in order, each line a link."""
-    rows = [f'<p class="{"first" if level == 1 else "second"}"><a href="{SHEET}{page}"><span>{html.escape(words)}</span><i></i>'
-            f'<span>{page}</span></a></p>' for level, words, page in lines]
+    rows = [
+        f'<p class="{"first" if level == 1 else "second"}"><a href="{SHEET}{page}"><span>{html.escape(words)}</span><i></i>'
+        f"<span>{page}</span></a></p>"
+        for level, words, page in lines
+    ]
     return f'{STYLE}<style>{CONTENTS}</style><div class="contents"><h1>Contents</h1>{"".join(rows)}</div>'
 
 
 def stamps_page(heads: list[str]) -> str:
     """The HTML of as many sheets as there are heads: what stands above, and the number below."""
-    return STYLE + "".join(f'<div class="sheet"><span>{html.escape(head) if at else ""}</span><b>{at + 1 if at else ""}</b></div>'
-                           for at, head in enumerate(heads))
+    return STYLE + "".join(
+        f'<div class="sheet"><span>{html.escape(head) if at else ""}</span><b>{at + 1 if at else ""}</b></div>'
+        for at, head in enumerate(heads)
+    )
 
 
 def _inward(writer: PdfWriter, starts: dict[Path, int]) -> None:

@@ -1,4 +1,4 @@
-"""Inside the sandbox there is nothing to check against: the judge is outside. Copied there as ``course_utils/checks/__init__.py``."""
+"""Inside the sandbox there is nothing to check against: the judge is outside. Copied there as ``course_checks/__init__.py``."""
 
 
 class Unchecked:

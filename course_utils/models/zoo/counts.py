@@ -21,8 +21,9 @@ def bert(vocab: int, d: int, layers: int, d_ff: int, positions: int = 512, segme
     return (vocab + positions + segments) * d + 2 * d + layers * block(d, d_ff) + pooler * linear(d, d)
 
 
-def albert(d: int, d_ff: int, vocab: int = 30_000, narrow: int = 128, factorised: bool = True, shared: bool = True,
-           layers: int = 12) -> int:
+def albert(
+    d: int, d_ff: int, vocab: int = 30_000, narrow: int = 128, factorised: bool = True, shared: bool = True, layers: int = 12
+) -> int:
     """ALBERT: embeddings of width ``narrow`` and a matrix that widens them; one block used ``layers`` times."""
     width = narrow if factorised else d
     embeddings = (vocab + 512 + 2) * width + 2 * width + (linear(narrow, d) if factorised else 0)
@@ -67,8 +68,9 @@ def t5(d: int, d_ff: int, heads: int, head_dim: int, layers: int, vocab: int = 3
     return vocab * d + layers * (2 * encoder + 4 * d * inner + d) + 2 * (d + 32 * heads)
 
 
-def encoder_decoder(d: int, d_ff: int, layers: int, vocab: int, positions: int = 0, embedding_norm: bool = False,
-                    final_norm: bool = False) -> int:
+def encoder_decoder(
+    d: int, d_ff: int, layers: int, vocab: int, positions: int = 0, embedding_norm: bool = False, final_norm: bool = False
+) -> int:
     """BART (learned positions, a norm behind the embeddings) and M2M-100 (computed positions, a final norm), one shared embedding."""
     decoder = block(d, d_ff) + 4 * linear(d, d) + 2 * d
     return vocab * d + layers * (block(d, d_ff) + decoder) + 2 * (positions * d + 2 * d * embedding_norm + 2 * d * final_norm)

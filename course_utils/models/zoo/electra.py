@@ -21,8 +21,10 @@ class Electra(nn.Module):
     def __init__(self, generator: BertConfig, discriminator: BertConfig):
         super().__init__()
         if (generator.vocab_size, generator.max_len) != (discriminator.vocab_size, discriminator.max_len):
-            raise ValueError(f"generator and discriminator must share vocab_size and max_len, got {generator.vocab_size}, "
-                             f"{generator.max_len} and {discriminator.vocab_size}, {discriminator.max_len}")
+            raise ValueError(
+                f"generator and discriminator must share vocab_size and max_len, got {generator.vocab_size}, "
+                f"{generator.max_len} and {discriminator.vocab_size}, {discriminator.max_len}"
+            )
         self.generator, self.body = BertForPretraining(generator), Bert(discriminator)
         if generator.d_model == discriminator.d_model:
             self.body.embeddings.token = self.generator.bert.embeddings.token

@@ -20,7 +20,8 @@ class Elmo(nn.Module):
             raise ValueError(f"vocab_size={vocab_size}, width={width} and num_layers={num_layers} must be at least 1")
         self.token, self.output = nn.Embedding(vocab_size, width), nn.Linear(width, vocab_size)
         self.forwards, self.backwards = (
-            nn.ModuleList(nn.LSTM(width, width, batch_first=True) for _ in range(num_layers)) for _ in range(2))
+            nn.ModuleList(nn.LSTM(width, width, batch_first=True) for _ in range(num_layers)) for _ in range(2)
+        )
 
     def directions(self, ids: Tensor) -> tuple[list[Tensor], list[Tensor]]:
         """States of every layer, read from the left and from the right, ``(batch, n, width)`` each; layer 0 is the token table."""

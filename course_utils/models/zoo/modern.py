@@ -46,7 +46,8 @@ class ModernBert(Bert):
         self.embeddings.position.weight = nn.Parameter(torch.zeros_like(self.embeddings.position.weight), requires_grad=False)
         self.encoder.blocks = nn.ModuleList(
             ModernBlock(config.d_model, config.num_heads, width, reach if number % every else None, bases[number % every == 0])
-            for number in range(config.num_layers))
+            for number in range(config.num_layers)
+        )
         self.encoder.norm = nn.LayerNorm(config.d_model, bias=False)
         initialise(self.encoder, config.init_std)
         self.encoder.blocks[0].norm_1 = nn.Identity()

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from course_utils.checks.lookup import find
+from course_checks.lookup import find
 
 
 @dataclass(frozen=True)

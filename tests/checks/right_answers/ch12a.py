@@ -5,7 +5,7 @@ import math
 import torch
 from torch.nn import functional as F
 
-from course_utils.exercises.ch12a.predict import NAMES
+from course_checks.exercises.ch12a.predict import NAMES
 from course_utils.models.masks import sliding_window_mask
 from course_utils.models.multihead import merge_heads, split_heads
 from course_utils.models.positions import rope

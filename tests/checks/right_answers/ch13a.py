@@ -5,7 +5,7 @@ import math
 import torch
 from torch.nn import functional as F
 
-from course_utils.exercises.ch13a.growth import RIGHT
+from course_checks.exercises.ch13a.growth import RIGHT
 
 
 def merge_double(a, b):

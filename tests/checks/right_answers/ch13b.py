@@ -5,7 +5,7 @@ import math
 import torch
 from torch.nn import functional as F
 
-from course_utils.exercises.ch13b.predict import RIGHT
+from course_checks.exercises.ch13b.predict import RIGHT
 
 
 def features_einsum(x, frequencies):

@@ -1,0 +1,185 @@
+"""The front door: find the exercise, run the answer under a limit, judge, show, remember."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from typing import Any
+
+import torch
+
+from . import record as _record
+from .again import observe_again
+from .exercise import Exercise
+from .judge import judge
+from .lookup import catalogue, chapters, find, following
+from .notebook import stopped_before_running
+from .observe import TooLong, neutral_torch, observe_all, wrong_kind
+from .panel import CheckResult
+from .repair import one_place
+from .sentences import too_long
+
+LIMIT = 10.0  # seconds a check waits for an answer
+DRAWS = 3  # random draws per check
+_MISSING = object()
+_last: dict[str, CheckResult] = {}  # the latest verdict on each exercise in this session
+
+
+class CheckFailed(AssertionError):
+    """Raised under ``COURSE_STRICT=1`` by anything but full marks: solutions are built and tested that way."""
+
+
+def check(exercise_id: str, answer: Any = _MISSING, *more: Any, seed: int | None = None) -> CheckResult:
+    """Check an answer, show the panel, return the result. Never raises for a learner.
+
+    ``seed`` repeats the draws of an earlier check; the panel prints it when a draw fails.
+    """
+    strict = os.environ.get("COURSE_STRICT") == "1"
+    try:
+        result = _checked(str(exercise_id), answer, more, seed)
+    except Exception as error:
+        if strict:
+            raise
+        result = CheckResult.stray(
+            str(exercise_id),
+            "raised",
+            "The check itself stumbled over this answer "
+            f"({type(error).__name__}: {str(error)[:200]}). That is a fault of the course, not yours: please "
+            "report it, with your cell.",
+        )
+    result.show()
+    if strict and not result.passed:
+        raise CheckFailed(str(result))
+    return result
+
+
+def _checked(exercise_id: str, answer: Any, more: tuple[Any, ...], seed: int | None) -> CheckResult:
+    try:
+        exercise = find(exercise_id)
+    except LookupError as error:
+        return CheckResult.stray(exercise_id, "type", str(error))
+    if more:
+        return CheckResult.refused(
+            exercise,
+            "type",
+            f"check takes the exercise and one answer: check({exercise.id!r}, {exercise.name}). You passed {1 + len(more)} answers.",
+        )
+    if answer is exercise.reference and exercise.kind != "value":
+        # The cell `f = check("…", f).use` puts our version under the learner's name: run twice, it would check ours.
+        if exercise.id in _last:
+            return _last[exercise.id].repeated(exercise.name)
+        return CheckResult.refused(
+            exercise,
+            "not attempted",
+            f"At the moment `{exercise.name}` is the course's own version: this cell put "
+            "it there, so that later cells have something to go on with. Run your answer cell again, then this one.",
+        )
+    result = _last[exercise.id] = examine(exercise, answer, seed)
+    if note := stopped_before_running(exercise.name):
+        result.remarks = [f"This is your `{exercise.name}` of before: {note}", *result.remarks]
+    result.following = following(exercise) if result.passed else None
+    _record.record(exercise.id, result.points, result.passed)
+    return result
+
+
+class Refused(Exception):
+    """An answer that cannot be judged: the stage, the sentence for the learner, the mistake."""
+
+
+def examine(exercise: Exercise, answer: Any = _MISSING, seed: int | None = None) -> CheckResult:
+    """Judge an answer without showing or remembering anything."""
+    started = time.perf_counter()
+    try:
+        result = _run(exercise, answer, seed)
+    except Refused as refusal:
+        result = CheckResult.refused(exercise, *refusal.args)
+    result.seconds = time.perf_counter() - started
+    return result
+
+
+def _run(exercise: Exercise, answer: Any, seed: int | None) -> CheckResult:
+    """Draw the cases, observe under the time limit, judge; :class:`Refused` when there is nothing to judge."""
+    _refuse_wrong_kind(exercise, answer)
+    base = secrets.randbelow(10**6) if seed is None else int(seed) % 2**31
+    seeds = tuple(base + i for i in range(DRAWS)) if exercise.kind != "value" else (base,)
+    with neutral_torch(), torch.random.fork_rng(devices=[]):  # an oracle may build a layer
+        cases = exercise.cases(seeds)
+        try:
+            asked = exercise.kind, answer, [(case.args, case.gradients) for case in cases], exercise.forbidden, LIMIT
+            misconceptions_seen: dict = {}
+            began = time.perf_counter()
+            seen = observe_all(*asked)
+            took = time.perf_counter() - began
+            verdict = judge(exercise, cases, seen, misconceptions_seen=misconceptions_seen)
+            if verdict.unexplained:  # right so far, or wrong for no reason that is known: call it again
+                verdict = judge(exercise, cases, observe_again(*asked, seen), misconceptions_seen=misconceptions_seen)
+            if verdict.finding is not None and verdict.unexplained:
+                verdict.finding.mistake, verdict.finding.hint = one_place(exercise, answer, cases, verdict.finding, took) or (
+                    verdict.finding.mistake,
+                    verdict.finding.hint,
+                )
+        except TooLong as stopped:
+            message = (
+                too_long(LIMIT, stopped.number, stopped.line)
+                if not stopped.abandoned
+                else (
+                    f"No answer within {LIMIT:g} s, and the code cannot be interrupted: it goes on in the background. Restart the kernel "
+                    "(Kernel → Restart), then look for an endless loop."
+                )
+            )
+            raise Refused("raised", message, "endless loop") from None
+        except KeyboardInterrupt as stop:
+            more = " It goes on in the background: restart the kernel (Kernel → Restart)." if stop.args else ""
+            raise Refused("raised", f"You stopped the check before your code had finished.{more}") from None
+        return CheckResult.judged(exercise, verdict, answer, seeds, cases)
+
+
+def _refuse_wrong_kind(exercise: Exercise, answer: Any) -> None:
+    """:class:`Refused` when the thing that was passed cannot be an answer at all."""
+    name = exercise.name
+    if answer is _MISSING:
+        raise Refused("not attempted", f"Pass your answer as well: check({exercise.id!r}, {name}).")
+    passed = wrong_kind(exercise.kind, answer)
+    if not passed:
+        return
+    if exercise.kind == "module" and isinstance(answer, torch.nn.Module):
+        raise Refused(
+            "type",
+            f"You passed a module that is already built; pass the class itself: {name}, without parentheses.",
+            "instance instead of class",
+        )
+    word = "class" if exercise.kind == "module" else "function"
+    raise Refused(
+        "type",
+        f"You passed a {passed}; this exercise asks for the {word} `{name}` itself. Write its name without parentheses: "
+        f"check({exercise.id!r}, {name}). If that is what you did, another cell has given the name `{name}` to something "
+        "else: run your answer cell again.",
+        "redefined name",
+    )
+
+
+def progress(reset: str | bool = False, restart: str | None = None) -> _record.Progress:
+    """Exercises done per chapter and what to try next, for display as the last line of a cell.
+
+    ``reset="03"`` forgets the results of a chapter, ``reset=True`` all of them; the notebooks stay as they are, and the old results are
+    kept in ``.course/progress.before_reset.json``. ``restart="03"`` puts a fresh copy of a chapter into ``work`` and keeps the old one.
+    ValueError for a chapter without exercises.
+    """
+    if restart is not None:
+        kept = _record.fresh_copy(restart)
+        print(
+            f"work/ has a fresh copy of chapter {restart}."
+            + (f" Yours lies in {kept}." if kept else "")
+            + " Where it is open, close it without saving and open it again."
+        )
+    if reset:
+        known = chapters()
+        if reset is not True and reset not in known:
+            raise ValueError(f"reset={reset!r} is no chapter; choose one of {', '.join(known)}, or True for all")
+        _record.reset(None if reset is True else reset)
+    try:
+        done = _record.load()
+    except OSError:
+        done = {}
+    return _record.Progress(done, catalogue())

@@ -1,0 +1,48 @@
+"""What the oracle says of a case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .case import Case
+from .exercise import Exercise
+from .observe import backward
+
+
+def expected_of(exercise: Exercise, case: Case) -> tuple[Any, dict[str, torch.Tensor | None]]:
+    """The oracle's value for a case and its gradients by ``case.gradients``.
+
+    ValueError when no gradient comes out of the oracle at all: whoever wrote the exercise has cut the graph.
+    """
+    args = dict(case.args)
+    if not case.gradients:
+        return exercise.oracle(**args), {}
+    if exercise.kind == "module":
+        args["parameters"] = {k: v.clone().requires_grad_(k in case.gradients) for k, v in args["parameters"].items()}
+        args["inputs"] = {k: _leaf(v, k in case.gradients) for k, v in args["inputs"].items()}
+        leaves = {**args["inputs"], **args["parameters"]}
+    else:
+        args = {k: _leaf(v, k in case.gradients) for k, v in args.items()}
+        leaves = args
+    value = exercise.oracle(**args)
+    grads = backward(value, [leaves[name] for name in case.gradients])
+    if all(grad is None for grad in grads):
+        raise ValueError(
+            f"exercise {exercise.id}, case {case.label!r}: gradients by {', '.join(case.gradients)} are asked for, but the "
+            "oracle's result depends on none of them in a way autograd can follow; compute it with tensors throughout"
+        )
+    return _detach(value), dict(zip(case.gradients, grads, strict=True))
+
+
+def _leaf(value: Any, wanted: bool) -> Any:
+    return value.clone().requires_grad_(True) if wanted and isinstance(value, torch.Tensor) else value
+
+
+def _detach(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.detach()
+    if isinstance(value, (tuple, list)):
+        return [_detach(item) for item in value]
+    return value

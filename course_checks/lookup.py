@@ -1,0 +1,117 @@
+"""Find exercises by their ids: "03.2" is in ``course_checks.exercises.ch03``, and only that chapter is imported for it."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import importlib
+import pkgutil
+import re
+import signal
+import threading
+from collections.abc import Iterator
+
+from course_utils.paths import ROOT
+
+from .exercise import Exercise
+
+PACKAGE = "course_checks.exercises"
+_chapters: dict[str, dict[str, Exercise]] = {}  # a chapter is entered when it is complete
+
+
+def chapters() -> list[str]:
+    """The chapters that have exercises, ``["00", "01", …]``, without importing them."""
+    package = importlib.import_module(PACKAGE)
+    return sorted(module.name.removeprefix("ch") for module in pkgutil.iter_modules(package.__path__) if module.name.startswith("ch"))
+
+
+def in_chapter(chapter: str) -> dict[str, Exercise]:
+    """The exercises of one chapter by id; ValueError when two have the same id, or one has another chapter's."""
+    if chapter not in _chapters:
+        with _interrupts_wait():
+            module = importlib.import_module(f"{PACKAGE}.ch{chapter}")
+        found: dict[str, Exercise] = {}
+        for exercise in module.EXERCISES:
+            if exercise.id in found:
+                raise ValueError(f"two exercises have the id {exercise.id}: {found[exercise.id].title!r} and {exercise.title!r}")
+            if exercise.id.split(".")[0] != chapter:
+                raise ValueError(f"exercise {exercise.id} {exercise.title!r} is in the folder of chapter {chapter}")
+            found[exercise.id] = exercise
+        _chapters[chapter] = found
+    return _chapters[chapter]
+
+
+def catalogue() -> list[Exercise]:
+    """Every exercise of the course, in order: ``.id .title .points .signature .mistakes``."""
+    return [exercise for chapter in chapters() for exercise in in_chapter(chapter).values()]
+
+
+def find(exercise_id: str) -> Exercise:
+    """The exercise with this id; LookupError, with the nearest one that exists, when there is none."""
+    exercise_id = today(exercise_id)[0]
+    chapter, known = exercise_id.split(".")[0], chapters()
+    near = chapter if chapter in known else next(iter(difflib.get_close_matches(chapter, known, n=1)), None)
+    if near is None:
+        raise LookupError(f"There is no exercise {exercise_id!r}. There are chapters {', '.join(known)}.")
+    exercises = in_chapter(near)
+    if exercise_id in exercises:
+        return exercises[exercise_id]
+    likely = difflib.get_close_matches(exercise_id, exercises, n=1)
+    hint = f"Did you mean {likely[0]!r}?" if likely else f"Chapter {near} has {', '.join(exercises)}."
+    raise LookupError(f"There is no exercise {exercise_id!r}. {hint}")
+
+
+def former(chapter: str) -> dict[str, str]:
+    """Ids that exercises had when ``chapter`` was still one, and their ids today: ``{"07.1": "07a.1", …}``; empty for a chapter there is.
+
+    The parts of a chapter have its digits: only those are imported.
+    """
+    known = chapters()
+    parts = [name for name in known if name[:2] == chapter[:2]] if re.fullmatch(r"\d\d[a-z]?", chapter) and chapter not in known else []
+    return {
+        exercise.formerly: exercise.id
+        for part in parts
+        for exercise in in_chapter(part).values()
+        if exercise.formerly.split(".")[0] == chapter
+    }
+
+
+def today(name: str) -> list[str]:
+    """What an id or a chapter of an earlier edition has become: "07.1" is ``["07a.1"]``, "07" is ``["07a", "07b"]``; else itself."""
+    ids = former(name.split(".")[0])
+    if "." in name or not ids:
+        return [ids.get(name, name)]
+    return sorted({exercise_id.split(".")[0] for exercise_id in ids.values()})
+
+
+def following(exercise: Exercise) -> tuple[str, str] | None:
+    """What comes behind an exercise, in words, and its address seen from the notebook: an exercise, a chapter, or None."""
+    chapter = exercise.id.split(".")[0]
+    inside = list(in_chapter(chapter).values())  # in the order of the text
+    after = next(iter(inside[[e.id for e in inside].index(exercise.id) + 1 :]), None)
+    if after is not None:
+        return f"Exercise {after.id} {after.title}", f"#exercise-{after.id}"
+    later = [name for number, name in notebooks().items() if number > chapter]
+    return (f"chapter {later[0].removesuffix('.ipynb').replace('_', ' ')}", later[0]) if later else None
+
+
+def notebooks() -> dict[str, str]:
+    """The file of every chapter by its number: ``{"00": "00_start_here.ipynb", …}``."""
+    return {path.name.split("_")[0]: path.name for path in sorted((ROOT / "chapters").glob("[0-9][0-9]*_*.ipynb"))}
+
+
+@contextlib.contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Hold Ctrl-C back while a chapter is imported, a tenth of a second: modules of libraries do not all survive being torn apart."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield
+        return
+    waiting: list[tuple] = []
+    signal.signal(signal.SIGINT, lambda *event: waiting.append(event))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if waiting:
+        handler(*waiting[0])

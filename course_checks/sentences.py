@@ -1,0 +1,346 @@
+"""The sentences a learner reads when an answer is not a plain wrong number."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .case import Case
+from .compare import plain
+from .exercise import Exercise
+from .observation import Error, Misfit, Observation
+from .shortcuts import HIDING
+
+
+def is_blank(value: Any) -> bool:
+    """An entry nobody has filled in: None, ``...``, "?" or "" or an empty container."""
+    if value is None or isinstance(value, str) and value.strip() in ("", "?", "..."):
+        return True
+    return value in ({"object": "ellipsis"}, {}, [])
+
+
+def brief(value: Any, like: Any = None) -> str:
+    """A learner's value, short enough for a sentence; a list is shown as the tuple it was, where one is asked for (``like``)."""
+    if isinstance(value, torch.Tensor) and value.numel() == 1:
+        value = value.item()
+    if isinstance(value, list) and isinstance(like, (tuple, list)):
+        value = tuple(value)
+    text = f"{value:.6g}" if isinstance(value, float) else repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def does(name: str, one: str, many: str) -> str:
+    """The verb that goes with the name of a result: ``weights do``, ``loss does``."""
+    return many if name.endswith("s") and not name.endswith(("ss", "bias", "us")) else one
+
+
+def wrong_numbers(name: str, got: Any, want: Any) -> str:
+    """One number is named; of many the panel shows an excerpt."""
+    if isinstance(want, torch.Tensor) and want.numel() != 1:
+        return f"Your {name} {does(name, 'does', 'do')} not have the expected numbers"
+    return f"Your {name} {does(name, 'is', 'are')} {brief(got)}; expected {brief(want)}"
+
+
+# What PyTorch says, and what it means here: (a part of its message, the mistake, the sentence).
+_PLAIN_WORDS = (
+    (
+        "Can't call numpy()",
+        "leaves PyTorch for NumPy",
+        "A tensor that takes part in training cannot become a NumPy array: no gradient would flow. Stay with torch functions.",
+    ),
+    (
+        "leaf Variable that requires grad is being used in an in-place",
+        "input changed in place",
+        "Your code writes into its input. Make a new tensor instead.",
+    ),
+    (
+        "modified by an inplace operation",
+        "result changed in place",
+        "A tensor that the gradient still needs was overwritten after it was computed: by `+=` or its like, by an assignment into it, or by "
+        "an operation that ends in an underscore. Make a new tensor instead.",
+    ),
+    (
+        "unexpected keyword argument",
+        "parameter renamed",
+        "The check calls your answer with the parameter names of the stub. Keep them as they were: {signature}",
+    ),
+    (
+        "does not require grad and does not have a grad_fn",
+        "gradient cut",
+        "Nothing in the result depends on the inputs in a way PyTorch can follow.",
+    ),
+)
+
+
+def on_purpose(error: Error) -> bool:
+    """Whether the learner's own line raises, or asserts."""
+    return re.search(r"(^|[:;]\s*)(raise|assert)\b", error.line) is not None
+
+
+def raised(error: Error, exercise: Exercise, case: Case) -> tuple[str, str | None, str | None]:
+    """Message, mistake and hint for an answer that stopped with an exception, with the learner's own line."""
+    where = f" in line {error.number} of your cell: `{error.line}`" if error.line else ""
+    text = f"Your code stopped{where} with {error.type}: {error.message}"
+    if error.hidden:
+        return (
+            f"{text}\nA variable named `{error.hidden}` hides Python's own `{error.hidden}`: run `del {error.hidden}`, then run the "
+            "cell again and give that variable another name.",
+            "redefined name",
+            None,
+        )
+    for part, mistake, words in _PLAIN_WORDS:
+        if part in error.message:
+            return f"{text}\n{words.format(signature=exercise.signature)}", mistake, None
+    if on_purpose(error) and error.type != "NotImplementedError":
+        return (
+            f"This input is allowed, but your own test refuses it{where}\nIt said: {error.type}: {error.message}",
+            "refuses good input",
+            "Compare the condition of your test with the docstring: it is true for an input for which it should be false.",
+        )
+    if re.search(r"size|shape|dimension|broadcast|mat1", error.message) and (sizes := _sizes(case)):
+        text += f"\nThe sizes of this input: {sizes}."
+    return text, None, None
+
+
+def _sizes(case: Case) -> str:
+    """The shapes of a case's tensors, to hold against PyTorch's complaint."""
+    inputs = case.args.get("inputs", case.args) or {}
+    return ", ".join(f"{name} {tuple(value.shape)}" for name, value in inputs.items() if isinstance(value, torch.Tensor))
+
+
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def _numbers(text: str) -> list[float]:
+    """The numbers in a text, whatever stands between them: ``[1 0 1]`` and ``1 → 0 → 1`` hold the same."""
+    text = re.sub(r"(?<=\d)\s*[x×]\s*(?=\d)", " × ", text.replace("−", "-"))
+    return [float(number) for number in _NUMBER.findall(text)]
+
+
+def mentions(message: str, wanted: str) -> bool:
+    """Whether an error's message names what it should: a word, or numbers in this order, in any spelling."""
+    numbers = _numbers(wanted)
+    if not numbers:
+        return wanted.lower() in message.lower()
+    said = _numbers(message)
+    if min(numbers) >= 0:
+        said = [abs(number) for number in said]  # "eps=-0.5" names 0.5
+    return any(said[i : i + len(numbers)] == numbers for i in range(len(said)))
+
+
+def too_long(limit: float, number: int | None, line: str) -> str:
+    """What is said of an answer that the clock has stopped, in this line of its cell."""
+    where = f", at line {number} of your cell: `{line}`" if line else ""
+    return f"Stopped after {limit:g} s{where}. Is there a loop that never ends, or one that is far too long? The inputs here are tiny."
+
+
+def forbidden(name: str, exercise: Exercise) -> str:
+    """What is said of a forbidden shortcut."""
+    if name in HIDING:
+        return (
+            f"`{HIDING[name]}` hides from this check what your code calls, so it is out of bounds in an exercise with forbidden "
+            "functions. Call your operations directly."
+        )
+    return (
+        f"`{name}` does the whole job, and is out of bounds here: the exercise is to build `{exercise.name}` from smaller "
+        "operations. You may use it again in every later cell."
+    )
+
+
+def _some(names: tuple[str, ...], most: int = 3) -> str:
+    """The first names, and how many there are beside them."""
+    listed = ", ".join(f"`{name}`" for name in names[:most])
+    return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
+
+
+def module_problem(problem: Misfit, exercise: Exercise) -> str:
+    """What is said of a module that cannot take the parameters of the test."""
+    if problem.problem == "not a module":
+        return f"`{exercise.name}(…)` does not make a torch.nn.Module. Derive the class from nn.Module and call super().__init__() first."
+    if problem.problem == "sizes":
+        return f"Parameter `{problem.name}` has shape {problem.got}; expected {problem.want}."
+    parts = []
+    if problem.missing:
+        parts.append(f"it lacks {_some(problem.missing)}")
+    if problem.extra:
+        parts.append(f"it has {_some(problem.extra)}, which should not be there")
+    text = f"The parameters of your module are not those that the docstring names: {' and '.join(parts)}."
+    if problem.missing and not problem.extra:
+        text += (
+            " (A plain tensor is not a parameter: wrap it in nn.Parameter or use a layer, in __init__ and not in forward. A layer "
+            "that has two names counts once.)"
+        )
+    return text
+
+
+def type_problem(seen: Observation, expected: Any, exercise: Exercise, same: Callable[[Any, Any], bool]) -> tuple[str, str | None] | None:
+    """Message and mistake when the result is not of the kind that was asked for."""
+    got, kind = seen.value, seen.type
+    if isinstance(got, dict) and "object" in got:
+        return f"Your function returns something this exercise cannot use: {got['object']}.", "wrong type"
+    if got is None:
+        if seen.printed.strip():
+            return (
+                "Your function prints, and returns None: it ends without a `return` line. Printing shows a number to a person; "
+                "`return` hands it to the code that called.",
+                "prints instead of returning",
+            )
+        return "Your function returns None: it ends without a `return` line.", "no return"
+    if isinstance(expected, list) and all(isinstance(item, str) for item in expected):
+        good = isinstance(got, list) and all(isinstance(item, str) for item in got)
+        return None if good else (f"Your function returns a {kind}; expected a list of strings.", "wrong type")
+    if isinstance(expected, (list, tuple)):
+        if kind.startswith(("tuple", "list")) and len(got) == len(expected):
+            for order in itertools.permutations(range(len(got)) if 1 < len(got) < 5 else ()):
+                if list(order) != sorted(order) and same([got[i] for i in order], list(expected)) and not same(got, list(expected)):
+                    return "The results are right, but they come in the wrong order. Compare with the docstring.", "results swapped"
+            for i, (g, w) in enumerate(zip(got, expected, strict=True)):
+                if problem := _entry_problem(exercise.outputs[i] if len(exercise.outputs) == len(got) else f"entry {i}", g, w):
+                    return problem, "wrong type"
+            return None
+        found = f"a {kind}" if not kind.startswith("tuple") else f"a {kind} entries"
+        for i, want in enumerate(expected):
+            if isinstance(got, torch.Tensor) and same(got, want):
+                return (
+                    f"Your function returns only one thing, and it is right: entry {i} of the {len(expected)} that are "
+                    "asked for. Return them all, separated by a comma.",
+                    "returns only one of the results",
+                )
+        return (
+            f"Your function returns {found}; expected {len(expected)} {_plural(expected)}, separated by a comma.",
+            "wrong number of results",
+        )
+    if isinstance(expected, torch.Tensor):
+        if kind == "tensor":
+            if problem := _entry_problem("result", got, expected):
+                return problem, "wrong type"
+            if got.dtype in (torch.float16, torch.bfloat16):
+                return (
+                    f"Your result is {str(got.dtype).removeprefix('torch.')}: too coarse for the comparison. Keep the float32 "
+                    "that went in.",
+                    "half precision",
+                )
+            return None
+        if kind == "number" and expected.dim() == 0 and same(torch.tensor(float(got)), expected):
+            return (
+                "The number is right, but it is a Python number; expected a tensor of shape (). With `.item()` no gradient can flow.",
+                "number instead of tensor",
+            )
+        if kind == "NumPy array":
+            right = "The numbers are right. " if same(got, expected) else ""
+            return (
+                f"{right}Your function returns a NumPy array; expected a tensor. Outside PyTorch no gradient flows: stay "
+                "with torch functions all the way.",
+                "NumPy array instead of tensor",
+            )
+        if kind.startswith(("tuple", "list")):
+            at = next((i for i, item in enumerate(got) if isinstance(item, torch.Tensor) and same(item, expected)), None)
+            tail = f" Entry {at} alone is the right answer." if at is not None else ""
+            return f"Your function returns a {kind}; expected one tensor.{tail}", "tuple instead of tensor"
+        return f"Your function returns a {kind}; expected a tensor.", "wrong type"
+    if isinstance(expected, (int, float)) and not isinstance(expected, bool):
+        problem = _entry_problem("result", got, expected)
+        return (problem, "wrong type") if problem else None
+    return None
+
+
+def _plural(expected: Any) -> str:
+    """What kind of things a function should return."""
+    if all(isinstance(item, torch.Tensor) for item in expected):
+        return "tensors"
+    if all(isinstance(item, (int, float)) and not isinstance(item, bool) for item in expected):
+        return "numbers"
+    return "lists" if all(isinstance(item, list) for item in expected) else "things"
+
+
+def _entry_problem(name: str, got: Any, want: Any) -> str | None:
+    """What is wrong with the kind of one result, None when nothing is."""
+    if got is None:
+        return None if want is None else f"Your {name} {does(name, 'is', 'are')} None."
+    if isinstance(want, torch.Tensor):
+        if not isinstance(got, torch.Tensor):
+            mend = " Keep it a tensor: after `.item()` or `float` no gradient flows." if _kind(got) == "number" and not want.dim() else ""
+            return f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a tensor of shape {tuple(want.shape)}.{mend}"
+        if want.dtype is torch.bool and got.dtype is not torch.bool:
+            return f"Your {name} {does(name, 'has', 'have')} numbers ({got.dtype}); expected booleans, True and False."
+        if not want.is_floating_point() and want.dtype is not torch.bool and (got.is_floating_point() or got.dtype is torch.bool):
+            return (
+                f"Your {name} {does(name, 'has', 'have')} the type {got.dtype}; expected whole numbers, such as torch.long. Ids, "
+                "labels and places are used as indices, and PyTorch takes no other type there."
+            )
+        return None
+    if isinstance(want, bool):
+        good = isinstance(got, bool) or isinstance(got, torch.Tensor) and got.dtype is torch.bool and got.numel() == 1
+        return None if good else f"Your {name} {does(name, 'is', 'are')} {brief(got)}; expected True or False."
+    if isinstance(want, (int, float)):
+        if not _is_number(got):
+            return f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a number."
+        if isinstance(want, int) and (got.is_floating_point() if isinstance(got, torch.Tensor) else isinstance(got, float)):
+            return (
+                f"Your {name} {does(name, 'is', 'are')} {brief(got)}, a number with a decimal point; expected a whole number (an int), "
+                "which can count or point at a place."
+            )
+        return None
+    if isinstance(want, (list, tuple)):
+        return None if isinstance(got, (list, tuple)) else f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a list."
+    return None if type(got) is type(want) else f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a {_kind(want)}."
+
+
+def _kind(value: Any) -> str:
+    """The type of a plain value in a learner's words."""
+    if isinstance(value, torch.Tensor):
+        return "tensor"
+    if isinstance(value, dict) and "object" in value:
+        return str(value["object"])
+    return {"str": "string", "int": "number", "float": "number", "NoneType": "None"}.get(type(value).__name__, type(value).__name__)
+
+
+def value_problem(got: Any, kind: str, expected: Any, exercise: Exercise) -> tuple[str, str, str | None] | None:
+    """Stage, message and mistake when a value exercise is blank or not filled in as asked."""
+    if is_blank(got) or isinstance(got, dict) and got and all(map(is_blank, got.values())):
+        return "not attempted", "Not attempted yet: fill in the blanks above, run that cell, then run this one again.", None
+    if kind.startswith(("function", "class")):
+        return "type", f"You passed a {kind}; this exercise asks for a value.", "wrong type"
+    if not isinstance(expected, dict):
+        return None
+    if not isinstance(got, dict) or kind != "dict":
+        return "type", f"You passed a {kind}; expected the dictionary of the cell above with its blanks filled in.", "wrong type"
+    if set(got) != set(expected):
+        lost = sorted(set(expected) - set(got)) or sorted(set(got) - set(expected))
+        return "type", f"The keys of the dictionary have changed: look at {brief(lost[0])}.", "wrong type"
+    for key, want in expected.items():
+        if is_blank(got[key]):
+            return "not attempted", f"Entry “{key}” is still blank.", None
+        if isinstance(want, (tuple, list)) and not isinstance(got[key], list):
+            quotes = " (Without quotes?)" if isinstance(got[key], str) else ""
+            return "type", f"Entry “{key}”: {brief(got[key])} is not a tuple such as (2, 3).{quotes}", "wrong type"
+        if isinstance(want, str) and (not isinstance(got[key], str) or exercise.choices and plain(got[key]) not in exercise.choices):
+            allowed = " Choose from: " + ", ".join(f"“{word}”" for word in exercise.choices) + "." if exercise.choices else ""
+            return "type", f"Entry “{key}”: {brief(got[key])} is not one of the words asked for.{allowed}", "wrong type"
+        if isinstance(want, (int, float)) and not isinstance(want, bool) and not _is_number(got[key]):
+            quotes = " (Without quotes?)" if isinstance(got[key], str) else ""
+            return "type", f"Entry “{key}”: {brief(got[key])} is not a number.{quotes}", "wrong type"
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, torch.Tensor):
+        return value.numel() == 1
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def remarks(seen: Observation, exercise: Exercise, case: Case) -> list[str]:
+    """Things worth saying about a right answer."""
+    notes = []
+    if seen.printed.strip() and seen.value is not None:
+        first = seen.printed.strip().splitlines()[0][:60]
+        notes.append(f"Your code printed something on the way (“{first}”). That does no harm.")
+    given = case.args.get("inputs", case.args) if isinstance(case.args, dict) else {}
+    floats = [v for v in given.values() if isinstance(v, torch.Tensor) and v.is_floating_point()]
+    if exercise.kind != "value" and floats and isinstance(seen.value, torch.Tensor) and seen.value.dtype == torch.float64:
+        notes.append("Your result is float64. That is right, but it takes twice the memory of the float32 that went in.")
+    return notes

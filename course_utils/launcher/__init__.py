@@ -1,0 +1,1 @@
+"""What `course.py` runs: set-up, the learner's copies, handing in. Standard library only."""
