@@ -18,28 +18,17 @@ import os
 import time
 
 import torch
+from family_letters import Electra, ScalarMix, train_next
 from report import HERE, write
 from torch import nn
 from torch.nn import functional as F
 
 from course_utils.experiments.ch12a_distil import cut, hidden_score, teach
-from course_utils.experiments.ch12a_relatives import (
-    N,
-    Reads,
-    body,
-    held_out_nats,
-    hide,
-    learn,
-    masked_loss,
-    read,
-    train_masked,
-    train_next,
-)
+from course_utils.experiments.ch12a_relatives import N, Reads, body, held_out_nats, hide, learn, masked_loss, read, train_masked
 from course_utils.experiments.ch12a_spaces import space_score as judge
 from course_utils.models.bert import BertConfig, BertForPretraining
 from course_utils.models.zoo import deberta as deberta_module
-from course_utils.models.zoo.electra import Electra
-from course_utils.models.zoo.elmo import Elmo, ScalarMix
+from course_utils.models.zoo.elmo import Elmo
 from course_utils.models.zoo.masked import Deberta, MaskedModel
 from course_utils.training.mini_bert import load_mini_bert, read_corpus
 

@@ -19,24 +19,29 @@ from random import Random
 
 import torch
 from report import HERE, write
+from torch import nn
 
 from course_utils.experiments.ch09_pairs import TASKS as TASKS_OF_PAIRS
 from course_utils.experiments.ch09_pairs import judged, make_pairs, pair_tensors, shuffled, train_pairs
 from course_utils.experiments.ch10_heads import fine_tune, grade, head_for, tensors
-from course_utils.models.bert import freeze
+from course_utils.models.bert import IGNORED, freeze
 from course_utils.models.lora import add_low_rank
 from course_utils.text import gazette
 from course_utils.text.gazette_tasks import examples
+from course_utils.text.pretraining import Batch
 from course_utils.training.gazette_bert import (
     RATE,
     SMALL,
+    WORDS,
     Neighbours,
     gap_batches,
+    gaps,
     gazette_body,
     gazette_model,
     new_model,
     pretrain,
     pretrain_on,
+    rows_of,
     score,
     score_by_shown,
     test_gaps,
@@ -129,11 +134,30 @@ def small_random(seed):
     return {task: head(task, new_model(seed + 100, SMALL).bert, 200, seed) for task in ("opinions", "names")}
 
 
+def kept_gaps(documents, seed, copies, batch=16):
+    """Gives the next batch, as ``gap_batches`` does, but gaps are drawn ``copies`` times for a document; then the first ones come again."""
+    generator, draw, kept, waiting, shown = torch.Generator().manual_seed(seed), Random(seed), [], [], 0
+
+    def next_batch():
+        nonlocal shown
+        if len(waiting) < batch:
+            if len(kept) < copies:
+                kept.append([gaps([row], generator) for row in rows_of(documents, draw)])
+            waiting[:] = draw.sample(kept[shown % copies], len(documents))
+            shown += 1
+        rows, fills = [waiting.pop() for _ in range(batch)], (WORDS.pad_id, 0, False, IGNORED)
+        padded = [nn.utils.rnn.pad_sequence([row[part][0] for row in rows], True, fill) for part, fill in enumerate(fills)]
+        return Batch(*padded, rows[0].is_next)
+
+    return next_batch
+
+
 def static(seed):
     """Few documents, shown 32 times: new gaps each time, ten sets of gaps in turn, or the same gaps always."""
     documents, batch, found = gazette.documents(500), test_gaps(), {}
     for name, copies in (("new", None), ("ten", 10), ("one", 1)):
-        model, history = pretrain_on(gap_batches(documents, seed, copies), 1_000, seed, config=SMALL)
+        next_batch = gap_batches(documents, seed) if copies is None else kept_gaps(documents, seed, copies)
+        model, history = pretrain_on(next_batch, 1_000, seed, config=SMALL)
         graded = score(model, batch)
         found[name] = {"accuracy": graded.accuracy, "nats": graded.loss, "training nats": sum(history[-50:]) / 50}
     return found

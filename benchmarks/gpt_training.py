@@ -18,6 +18,7 @@ import random
 
 import torch
 from context_mixing import ContextMixer
+from muon import muon_and_adamw
 from report import HERE, write
 from torch import nn
 from torch.nn import functional as F
@@ -30,7 +31,6 @@ from course_utils.text import prose
 from course_utils.text.bpe import ByteBPE
 from course_utils.training.loop import fit
 from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, read_corpus, window_loss
-from course_utils.training.muon import muon_and_adamw
 from course_utils.training.schedules import warmup_cosine
 
 corpus = read_corpus()

@@ -17,6 +17,7 @@ import json
 import os
 import time
 from random import Random
+from typing import Any, cast
 
 import torch
 from report import HERE, write
@@ -24,7 +25,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from course_utils.experiments.ch10_heads import fine_tune, grade, head_for, tensors
-from course_utils.models.bert import Bert, SequenceClassifier
+from course_utils.models.bert import Bert, BertForPretraining, SequenceClassifier
 from course_utils.text import gazette
 from course_utils.text.gazette_tasks import LABELS, examples
 from course_utils.training.gazette_bert import RATE, WORDS, gap_loss, gaps, new_model, rows_of, score, test_gaps
@@ -45,21 +46,22 @@ class Reads(nn.Module):
     def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
         n = ids.shape[1]
         seen = torch.ones(n, n, dtype=torch.bool).tril() if self.causal else torch.ones(n, n, dtype=torch.bool)
-        return self.body(ids, segments, seen & mask[:, None])  # (batch, n, n)
+        return self.body(ids, segments, seen if mask is None else seen & mask[:, None])  # (batch, n, n)
 
 
 class FromTheLast(SequenceClassifier):
     """One label for a text, read from its last real token."""
 
     def features(self, ids: Tensor, segments: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
-        return self.bert(ids, segments, mask)[torch.arange(len(ids)), mask.sum(1) - 1]
+        real = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask
+        return self.bert(ids, segments, mask)[torch.arange(len(ids)), real.sum(1) - 1]
 
 
-def head(task: str, body: nn.Module) -> nn.Module:
+def head(task: str, body: Any) -> nn.Module:
     return FromTheLast(body, len(LABELS[task])) if task in ("opinions", "pairs") else head_for(task, body)
 
 
-def next_loss(model: nn.Module, ids: Tensor, segments: Tensor, fronts: Tensor, chance: Tensor | None = None) -> Tensor:
+def next_loss(model: BertForPretraining, ids: Tensor, segments: Tensor, fronts: Tensor, chance: Tensor | None = None) -> Tensor:
     """Cross-entropy of every next word behind the front (1 for "next": the front is [CLS]); everything may look at the front.
 
     ``chance``, of the shape of ids: numbers between 0 and 1; words with more than a quarter are not asked.
@@ -72,7 +74,7 @@ def next_loss(model: nn.Module, ids: Tensor, segments: Tensor, fronts: Tensor, c
     return F.cross_entropy(model.tokens(hidden[asked]), ids[:, 1:][asked])
 
 
-def pretrained(way: str, seed: int, steps: int) -> tuple[nn.Module, dict[str, float]]:
+def pretrained(way: str, seed: int, steps: int) -> tuple[BertForPretraining, dict[str, float]]:
     """A body that was trained in this way, and how it does on held-out text."""
     documents, model, draw, g = gazette.documents(20_000), new_model(seed), Random(seed), torch.Generator().manual_seed(seed)
     if way == "random":
@@ -105,7 +107,7 @@ def pretrained(way: str, seed: int, steps: int) -> tuple[nn.Module, dict[str, fl
 
 
 @torch.no_grad()
-def write_on(model: nn.Module, way: str, starts: list[list[int]], count: int = 12) -> list[list[int]]:
+def write_on(model: BertForPretraining, way: str, starts: list[list[int]], count: int = 12) -> list[list[int]]:
     """The most probable next word, ``count`` times: a gap behind the text for "hidden", else the last state under a causal mask."""
     written = []
     for ids in starts:
@@ -122,7 +124,7 @@ def write_on(model: nn.Module, way: str, starts: list[list[int]], count: int = 1
     return written
 
 
-def writing(model: nn.Module, way: str, triples: set[tuple[int, ...]]) -> dict:
+def writing(model: BertForPretraining, way: str, triples: set[tuple[int, ...]]) -> dict:
     """Share of three words in a row that occur in the text, share of words that have been written before, and two samples."""
     starts = [[WORDS.cls_id, *(WORDS.ids[word] for word in document[0][:3])] for document in gazette.held_out()[:50]]
     texts = [row[4:] for row in write_on(model, way, starts)]
@@ -145,7 +147,7 @@ def measure(seed: int, steps: int, ways: list[str]) -> dict:
             for task in TASKS:
                 train, test = (tensors(task, items) for items in examples(task, 200, seed))
                 model.load_state_dict(state)
-                tuned = fine_tune(task, Reads(model.bert, mask), train, seed, head=head)
+                tuned = fine_tune(task, cast(Bert, Reads(model.bert, mask)), train, seed, head=head)
                 heads[mask][task] = grade(task, tuned, test)
         model.load_state_dict(state)
         found[way] = own | {"heads": heads, "writing": writing(model.eval(), way, triples)}

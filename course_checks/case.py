@@ -30,6 +30,11 @@ class Case:
     calls: dict[str, int] = field(default_factory=dict)  # how often the answer must call a Registered argument
 
 
+def refusal(label: str, args: dict[str, Any], *mentions: str, part: str = "bad input") -> Case:
+    """A case with bad input: the answer must raise a ValueError whose message contains each of ``mentions``."""
+    return Case(label, args, part, rejects=ValueError, mentions=mentions)
+
+
 @dataclass(frozen=True)
 class Registered:
     """A callable handed to an answer, by name, so that the case itself stays plain data."""

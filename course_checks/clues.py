@@ -34,9 +34,8 @@ def _kind(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -
         return []
     wrong = ~torch.isclose(got, expected, rtol=rtol, atol=atol)
     if torch.equal(got, got.round()) and (got[wrong] != 0).any():  # zeros alone may be places that nobody filled
-        chosen = got.dim() and ((got == 0) | (got == 1)).all() and (got.sum(-1) == 1).all()
-        chosen = chosen and torch.equal(got.argmax(-1), expected.argmax(-1))
-        if chosen:
+        ones = got.dim() and ((got == 0) | (got == 1)).all() and (got.sum(-1) == 1).all()
+        if ones and torch.equal(got.argmax(-1), expected.argmax(-1)):
             return ["Each of your rows is a single 1 among zeros: the largest is chosen, but shares are asked for."]
         if (got - expected).abs().max() < 1:
             return ["All your numbers are whole: something cuts the decimals off, such as `//`, `int` or whole-number tensors."]

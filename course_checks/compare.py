@@ -66,7 +66,7 @@ def same_item(exercise: Exercise, got: Any, want: Any) -> bool:
         return close(got, want, exercise.rtol, exercise.atol)
     if isinstance(want, bool) and isinstance(got, torch.Tensor) and got.dtype is torch.bool and got.numel() == 1:
         got = got.item()
-    if isinstance(want, str) and isinstance(got, str) and exercise.kind == "value":
+    if isinstance(want, str) and isinstance(got, str) and not exercise.runs:
         return plain(got) == plain(want)
     if isinstance(want, (bool, str, bytes)) or want is None:
         return type(got) is type(want) and got == want

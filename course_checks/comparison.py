@@ -59,7 +59,7 @@ def compare(exercise: Exercise, answer: Any, cases: list[Case]) -> Comparison:
 
     The solution runs where the answer runs, among the names of the notebook; where it cannot, nothing is timed.
     """
-    if exercise.kind == "value":
+    if not exercise.runs:
         return Comparison("A right prediction is the same for everybody: there is no code to compare.")
     own = "".join(linecache.getlines(functions_of(answer)[0].__code__.co_filename)).strip() if functions_of(answer) else ""
     ours = _solution(exercise)

@@ -18,7 +18,7 @@ Change = tuple[str, str, dict[str, Any]]  # the mistake, the sentence, the chang
 
 def explained_by_an_input(exercise: Exercise, cases: list[Case], case: Case, got: Any, expected: Any) -> tuple[str, str] | None:
     """Mistake and sentence, when the oracle gives ``got`` for a changed input and ``expected`` for none of those changes."""
-    if got is None or exercise.kind == "value":
+    if got is None or not exercise.runs:
         return None
     for mistake, sentence, args in _changes(exercise, cases, case):
         value = answer_to(exercise, args)
@@ -31,9 +31,7 @@ def answer_to(exercise: Exercise, args: dict[str, Any]) -> Any:
     """The right result for arguments that somebody has changed; None where they are no input any more."""
     try:
         with torch.random.fork_rng(devices=[]), torch.no_grad():
-            if exercise.kind == "function":
-                exercise.reference(**args)  # it refuses what is no input: an oracle might never come back
-            return exercise.oracle(**args)
+            return exercise.oracle_on(args)
     except Exception:
         return None
 
@@ -45,9 +43,7 @@ def alike(exercise: Exercise, one: Any, two: Any) -> bool:
 
 def _changes(exercise: Exercise, cases: list[Case], case: Case) -> Iterator[Change]:
     """Changed versions of a case's arguments, with what each would mean."""
-    for group in ("", "init", "inputs", "parameters"):
-        if (exercise.kind == "module") != bool(group):
-            continue
+    for group in exercise.groups:
         given = (case.args.get(group) or {}) if group else case.args
         others = [(c.args.get(group) or {}) if group else c.args for c in cases]
         for mistake, sentence, changed in _of_one_group(exercise, given, others):
@@ -85,8 +81,8 @@ def _of_one_group(exercise: Exercise, given: dict[str, Any], others: list[dict[s
 
 def _parameters(reference: Any) -> list[tuple[str, inspect.Parameter]]:
     """The parameters of a function, or of a module's constructor and forward."""
-    found = []
-    for function in (reference.__init__, reference.forward) if isinstance(reference, type) else (reference,):
+    found: list[tuple[str, inspect.Parameter]] = []
+    for function in [getattr(reference, name) for name in ("__init__", "forward")] if isinstance(reference, type) else [reference]:
         try:
             found += list(inspect.signature(function).parameters.items())
         except (TypeError, ValueError):

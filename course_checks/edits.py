@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .expressions import number_of, replacements, text_of
+from .expressions import replacements
+from .syntax import number_of, text_of
 
 
 @dataclass
@@ -122,7 +123,12 @@ def _exchanged(function: ast.FunctionDef) -> Iterator[Edit]:
 def _put_all(places: list[tuple[Any, str, Any]]) -> Callable[[], Callable[[], None]]:
     def make() -> Callable[[], None]:
         back = [_put(owner, field, None, new)() for owner, field, new in places]
-        return lambda: [undo() for undo in back] and None
+
+        def undo_all() -> None:
+            for undo in back:
+                undo()
+
+        return undo_all
 
     return make
 

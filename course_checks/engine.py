@@ -13,9 +13,10 @@ from . import record as _record
 from .again import observe_again
 from .exercise import Exercise
 from .judge import judge
+from .known import Known
 from .lookup import catalogue, chapters, find, following
 from .notebook import stopped_before_running
-from .observe import TooLong, neutral_torch, observe_all, wrong_kind
+from .observe import TooLong, neutral_torch, observe_all
 from .panel import CheckResult
 from .repair import one_place
 from .sentences import too_long
@@ -65,7 +66,7 @@ def _checked(exercise_id: str, answer: Any, more: tuple[Any, ...], seed: int | N
             "type",
             f"check takes the exercise and one answer: check({exercise.id!r}, {exercise.name}). You passed {1 + len(more)} answers.",
         )
-    if answer is exercise.reference and exercise.kind != "value":
+    if answer is exercise.reference and exercise.runs:
         # The cell `f = check("…", f).use` puts our version under the learner's name: run twice, it would check ours.
         if exercise.id in _last:
             return _last[exercise.id].repeated(exercise.name)
@@ -87,33 +88,35 @@ class Refused(Exception):
     """An answer that cannot be judged: the stage, the sentence for the learner, the mistake."""
 
 
-def examine(exercise: Exercise, answer: Any = _MISSING, seed: int | None = None) -> CheckResult:
-    """Judge an answer without showing or remembering anything."""
+def examine(exercise: Exercise, answer: Any = _MISSING, seed: int | None = None, known: Known | None = None) -> CheckResult:
+    """Judge an answer without showing or remembering anything; ``known`` may be shared by checks of the same exercise and seed."""
     started = time.perf_counter()
     try:
-        result = _run(exercise, answer, seed)
+        result = _run(exercise, answer, seed, known or Known())
     except Refused as refusal:
         result = CheckResult.refused(exercise, *refusal.args)
     result.seconds = time.perf_counter() - started
     return result
 
 
-def _run(exercise: Exercise, answer: Any, seed: int | None) -> CheckResult:
+def _run(exercise: Exercise, answer: Any, seed: int | None, known: Known) -> CheckResult:
     """Draw the cases, observe under the time limit, judge; :class:`Refused` when there is nothing to judge."""
-    _refuse_wrong_kind(exercise, answer)
+    if answer is _MISSING:
+        raise Refused("not attempted", f"Pass your answer as well: check({exercise.id!r}, {exercise.name}).")
+    if (problem := exercise.problem_of(answer)) is not None:
+        raise Refused("type", *problem)
     base = secrets.randbelow(10**6) if seed is None else int(seed) % 2**31
-    seeds = tuple(base + i for i in range(DRAWS)) if exercise.kind != "value" else (base,)
+    seeds = tuple(base + i for i in range(DRAWS)) if exercise.runs else (base,)
     with neutral_torch(), torch.random.fork_rng(devices=[]):  # an oracle may build a layer
         cases = exercise.cases(seeds)
         try:
             asked = exercise.kind, answer, [(case.args, case.gradients) for case in cases], exercise.forbidden, LIMIT
-            misconceptions_seen: dict = {}
             began = time.perf_counter()
             seen = observe_all(*asked)
             took = time.perf_counter() - began
-            verdict = judge(exercise, cases, seen, misconceptions_seen=misconceptions_seen)
+            verdict = judge(exercise, cases, seen, known)
             if verdict.unexplained:  # right so far, or wrong for no reason that is known: call it again
-                verdict = judge(exercise, cases, observe_again(*asked, seen), misconceptions_seen=misconceptions_seen)
+                verdict = judge(exercise, cases, observe_again(*asked, seen), known)
             if verdict.finding is not None and verdict.unexplained:
                 verdict.finding.mistake, verdict.finding.hint = one_place(exercise, answer, cases, verdict.finding, took) or (
                     verdict.finding.mistake,
@@ -133,30 +136,6 @@ def _run(exercise: Exercise, answer: Any, seed: int | None) -> CheckResult:
             more = " It goes on in the background: restart the kernel (Kernel → Restart)." if stop.args else ""
             raise Refused("raised", f"You stopped the check before your code had finished.{more}") from None
         return CheckResult.judged(exercise, verdict, answer, seeds, cases)
-
-
-def _refuse_wrong_kind(exercise: Exercise, answer: Any) -> None:
-    """:class:`Refused` when the thing that was passed cannot be an answer at all."""
-    name = exercise.name
-    if answer is _MISSING:
-        raise Refused("not attempted", f"Pass your answer as well: check({exercise.id!r}, {name}).")
-    passed = wrong_kind(exercise.kind, answer)
-    if not passed:
-        return
-    if exercise.kind == "module" and isinstance(answer, torch.nn.Module):
-        raise Refused(
-            "type",
-            f"You passed a module that is already built; pass the class itself: {name}, without parentheses.",
-            "instance instead of class",
-        )
-    word = "class" if exercise.kind == "module" else "function"
-    raise Refused(
-        "type",
-        f"You passed a {passed}; this exercise asks for the {word} `{name}` itself. Write its name without parentheses: "
-        f"check({exercise.id!r}, {name}). If that is what you did, another cell has given the name `{name}` to something "
-        "else: run your answer cell again.",
-        "redefined name",
-    )
 
 
 def progress(reset: str | bool = False, restart: str | None = None) -> _record.Progress:

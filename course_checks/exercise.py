@@ -7,64 +7,131 @@ that :mod:`.misconceptions` turns into wrong ones. Nothing here runs a learner's
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+import torch
+
 from .case import Case
-from .misconceptions import Misconception, read_page, wrong_code, wrong_words
+from .kinds import KINDS
+from .misconceptions import Misconception, Page, read_page, wrong_code, wrong_words
 
 
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
     """One exercise of the catalogue: a :class:`FunctionExercise`, a :class:`ModuleExercise` or a :class:`Prediction`.
 
-    ``file`` is the ``__file__`` that the exercise stands in; its page of mistakes lies beside it, with the ending ``.md``.
+    ``file`` is the ``__file__`` that the exercise stands in. Beside it, with the ending ``.md``, lies its page for people: id, title,
+    signature, difficulty, minutes and points at the head, which are typed there alone, and then the mistakes (:mod:`.misconceptions`).
     ``right`` is the right answer, short and readable, at the top level of that file: the page edits its text. What it calls there and
     a mistake may change, too, are its ``helpers``. ``reference`` is what later cells of a chapter go on with; ``right`` where there is
     no other.
-    ``parts`` maps the name of a part to its points; a part's points are given when all its cases pass.
-    ``draw(seed)`` returns the cases for one random draw; ``fixed()`` the edge cases that need no draw.
+    ``draw(seed)`` returns the cases for one random draw; ``fixed()`` the edge cases that need no draw. A case belongs to a part; the
+    points of a part are given when all its cases pass.
     ``forbidden`` names functions (dotted, ``torch.nn.functional.softmax``) that raise while the answer runs.
-    ``name`` is what the check cell passes; ``title``, ``stars`` and ``minutes`` are typed here alone, and `build` sets the chapter's
-    heading from them.
     """
 
-    id: str
-    title: str
-    name: str
-    signature: str
+    file: str
     oracle: Callable[..., Any]
     draw: Callable[[int], list[Case]]
-    file: str = ""
     right: Any = None
     helpers: tuple[Any, ...] = ()
     reference: Any = None
-    parts: dict[str, float] = field(default_factory=lambda: {"values": 1.0})
     fixed: Callable[[], list[Case]] = list
     forbidden: tuple[str, ...] = ()
-    stars: int = 1
-    minutes: int = 5
     rtol: float = 1e-4
     atol: float = 1e-5
     raw: Callable[[Any], Any] | None = None  # compare raw(value) instead of value (e.g. scores up to a shift)
     compared: str = ""  # what ``raw`` does, in words
     outputs: tuple[str, ...] = ()  # what the results of a tuple are called, e.g. ("output", "weights")
-    kind: ClassVar[str] = ""
+    kind: ClassVar[str] = ""  # the name under which a sandbox knows how to call it
+    runs: ClassVar[bool] = True  # whether the answer is code
+    word: ClassVar[str] = "function"  # what is asked for
+    groups: ClassVar[tuple[str, ...]] = ("",)  # keys of a case's arguments under which those of the answer lie; "": they are these
 
     def __post_init__(self) -> None:
         if self.reference is None:
             object.__setattr__(self, "reference", self.right)
 
     @cached_property
+    def page(self) -> Page:
+        """What the exercise's Markdown page says."""
+        return read_page(Path(self.file).with_suffix(".md").read_text(encoding="utf-8"), self.wrong)
+
+    @property
+    def id(self) -> str:
+        """Its number in the course, such as "03.2"."""
+        return self.page.id
+
+    @property
+    def title(self) -> str:
+        """What it is called in the chapter's heading."""
+        return self.page.title
+
+    @property
+    def signature(self) -> str:
+        """How the answer is called and what it returns, for people."""
+        return self.page.signature
+
+    @property
+    def name(self) -> str:
+        """What the check cell passes: the first word of the signature."""
+        return self.page.name
+
+    @property
+    def stars(self) -> int:
+        """Difficulty, one to three."""
+        return self.page.stars
+
+    @property
+    def minutes(self) -> int:
+        """What a practised student needs."""
+        return self.page.minutes
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """The points of each part."""
+        return self.page.points
+
+    @property
     def misconceptions(self) -> tuple[Misconception, ...]:
-        """The entries of its page of mistakes; none where it has no file."""
-        return read_page(Path(self.file).with_suffix(".md").read_text(encoding="utf-8"), self.wrong) if self.file else ()
+        """The wrong answers that it knows by name."""
+        return self.page.misconceptions
 
     def wrong(self, misconception: Misconception) -> Any:
         """The wrong answer that an entry of the page describes."""
         return wrong_code(misconception, self.right, self.helpers)
+
+    def oracle_on(self, args: dict[str, Any]) -> Any:
+        """The right result for arguments that somebody has changed; raises something where they are no input any more."""
+        return self.oracle(**args)
+
+    def leaves(self, args: dict[str, Any], names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """A case's arguments with those in ``names`` ready to be differentiated by, and these by name."""
+        ready = {name: _leaf(value, name in names) for name, value in args.items()}
+        return ready, ready
+
+    def problem_of(self, answer: Any) -> tuple[str, str] | None:
+        """Message and mistake where something was passed that cannot be an answer at all."""
+        passed = KINDS[self.kind].instead(answer)
+        if not passed:
+            return None
+        return (
+            f"You passed a {passed}; this exercise asks for the {self.word} `{self.name}` itself. Write its name without parentheses: "
+            f"check({self.id!r}, {self.name}). If that is what you did, another cell has given the name `{self.name}` to something "
+            "else: run your answer cell again.",
+            "redefined name",
+        )
+
+    def blank(self) -> Any:
+        """An answer that nobody has begun."""
+
+        def blank(*args: Any, **kwargs: Any) -> Any:
+            raise NotImplementedError
+
+        return blank
 
     @property
     def heading(self) -> str:
@@ -93,12 +160,40 @@ class FunctionExercise(Exercise):
 
     kind: ClassVar[str] = "function"
 
+    def oracle_on(self, args: dict[str, Any]) -> Any:
+        """The oracle's result; the reference goes first, because it refuses what is no input: an oracle might never come back."""
+        self.reference(**args)
+        return self.oracle(**args)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModuleExercise(Exercise):
     """Asks for a class, a ``torch.nn.Module``. A case's ``args`` hold ``init``, ``parameters``, ``inputs`` and perhaps ``mode``."""
 
     kind: ClassVar[str] = "module"
+    word: ClassVar[str] = "class"
+    groups: ClassVar[tuple[str, ...]] = ("init", "inputs", "parameters")
+
+    def leaves(self, args: dict[str, Any], names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Inputs and parameters in ``names``, ready to be differentiated by."""
+        ready = {group: {k: _leaf(v, k in names) for k, v in args[group].items()} for group in ("parameters", "inputs")}
+        return {**args, **ready}, {**ready["inputs"], **ready["parameters"]}
+
+    def problem_of(self, answer: Any) -> tuple[str, str] | None:
+        """Besides what is no class: a module that is already built."""
+        if isinstance(answer, torch.nn.Module):
+            text = f"You passed a module that is already built; pass the class itself: {self.name}, without parentheses."
+            return text, "instance instead of class"
+        return super().problem_of(answer)
+
+    def blank(self) -> Any:
+        """A class that nobody has begun."""
+
+        class Blank(torch.nn.Module):
+            def __init__(self, *args: Any, **kwargs: Any) -> None:
+                raise NotImplementedError
+
+        return Blank
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +203,9 @@ class Prediction(Exercise):
     draw: Callable[[int], list[Case]] = lambda seed: [Case("your prediction", {})]
     choices: tuple[str, ...] = ()  # the words that it may use
     kind: ClassVar[str] = "value"
+    runs: ClassVar[bool] = False
+    word: ClassVar[str] = "prediction"
+    groups: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         if self.reference is None:
@@ -116,3 +214,11 @@ class Prediction(Exercise):
     def wrong(self, misconception: Misconception) -> Any:
         """The prediction with the entries that the page changes."""
         return wrong_words(misconception, self.reference, self.oracle.__module__)
+
+    def blank(self) -> Any:
+        """The prediction as it is handed out."""
+        return dict.fromkeys(self.reference) if isinstance(self.reference, dict) else None
+
+
+def _leaf(value: Any, wanted: bool) -> Any:
+    return value.clone().requires_grad_(True) if wanted and isinstance(value, torch.Tensor) else value

@@ -19,13 +19,7 @@ def expected_of(exercise: Exercise, case: Case) -> tuple[Any, dict[str, torch.Te
     args = dict(case.args)
     if not case.gradients:
         return exercise.oracle(**args), {}
-    if exercise.kind == "module":
-        args["parameters"] = {k: v.clone().requires_grad_(k in case.gradients) for k, v in args["parameters"].items()}
-        args["inputs"] = {k: _leaf(v, k in case.gradients) for k, v in args["inputs"].items()}
-        leaves = {**args["inputs"], **args["parameters"]}
-    else:
-        args = {k: _leaf(v, k in case.gradients) for k, v in args.items()}
-        leaves = args
+    args, leaves = exercise.leaves(args, case.gradients)
     value = exercise.oracle(**args)
     grads = backward(value, [leaves[name] for name in case.gradients])
     if all(grad is None for grad in grads):
@@ -34,10 +28,6 @@ def expected_of(exercise: Exercise, case: Case) -> tuple[Any, dict[str, torch.Te
             "oracle's result depends on none of them in a way autograd can follow; compute it with tensors throughout"
         )
     return _detach(value), dict(zip(case.gradients, grads, strict=True))
-
-
-def _leaf(value: Any, wanted: bool) -> Any:
-    return value.clone().requires_grad_(True) if wanted and isinstance(value, torch.Tensor) else value
 
 
 def _detach(value: Any) -> Any:

@@ -3,42 +3,21 @@
 from __future__ import annotations
 
 import ast
-import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .syntax import called, goes_into_a_list, number_of, reads_self, text_of
 
 # Operations that are taken for one another.
+BOTH_WAYS = (
+    "sum mean, max min, amax amin, any all, argmax argmin, tril triu, ones zeros, log log2, sin cos, std var, "
+    "repeat repeat_interleave, gather scatter"
+)
 CONFUSED = [
-    ("sum", "mean"),
-    ("mean", "sum"),
-    ("max", "min"),
-    ("min", "max"),
-    ("amax", "amin"),
-    ("amin", "amax"),
-    ("any", "all"),
-    ("all", "any"),
-    ("argmax", "argmin"),
-    ("argmin", "argmax"),
-    ("tril", "triu"),
-    ("triu", "tril"),
-    ("ones", "zeros"),
-    ("zeros", "ones"),
-    ("log", "log2"),
-    ("log2", "log"),
-    ("log10", "log"),
-    ("sin", "cos"),
-    ("cos", "sin"),
-    ("std", "var"),
-    ("var", "std"),
-    ("repeat", "repeat_interleave"),
-    ("repeat_interleave", "repeat"),
-    ("gather", "scatter"),
-    ("scatter", "gather"),
-    ("gt", "ge"),
-    ("floor", "ceil"),
-    ("tanh", "sigmoid"),
-    ("append", "extend"),
-    ("softmax", "log_softmax"),
+    *(pair for one, other in map(str.split, BOTH_WAYS.split(", ")) for pair in ((one, other), (other, one))),
+    *(("log10", "log"), ("gt", "ge"), ("floor", "ceil"), ("tanh", "sigmoid"), ("append", "extend"), ("softmax", "log_softmax")),
     ("prod", "sum"),
 ]
 SWAPPED = {
@@ -67,110 +46,136 @@ READ = (ast.Load, type(None))
 CUTS = ("detach", "item", "tolist", "numpy", "data")
 
 
-@functools.lru_cache(maxsize=4)
-def _lines_of(code: str) -> list[bytes]:
-    """The lines of a learner's code; ast.get_source_segment would split it again for every node."""
-    return [line.encode() for line in code.split("\n")]
+Replacement = tuple[int, ast.AST | None, str]  # what tells most comes first, the new node, and what it would mean
 
 
-def text_of(node: ast.AST, code: str) -> str:
-    """The code of a node in one line, cut."""
-    lines = _lines_of(code)[node.lineno - 1 : node.end_lineno] if getattr(node, "end_lineno", None) else [ast.unparse(node).encode()]
-    if getattr(node, "end_lineno", None):
-        lines[-1] = lines[-1][: node.end_col_offset]
-        lines[0] = lines[0][node.col_offset :]
-    text = b" ".join(b" ".join(lines).split()).decode()
-    return f"`{text if len(text) <= 60 else text[:57] + ' …'}`"
+@dataclass(frozen=True)
+class Place:
+    """An expression of a learner's code, where it stands, and the names that could stand there as well."""
+
+    node: Any
+    owner: ast.AST
+    field: str
+    code: str
+    own: set[str]  # variables of the function
+    held: set[str]  # attributes of the module
+
+    @property
+    def text(self) -> str:
+        """The expression as it is written."""
+        return text_of(self.node, self.code) if isinstance(self.node, ast.expr) else ""
 
 
-def _own(node: ast.AST) -> bool:
-    """Whether a node reads an attribute of ``self``."""
-    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and getattr(node.value, "id", "") == "self"
+def replacements(node: ast.AST, owner: ast.AST, field: str, code: str, own: set[str], held: set[str]) -> Iterator[Replacement]:
+    """Rank, new node and meaning for every edit of one expression: the rules of its kind, and what any expression may lack."""
+    place = Place(node, owner, field, code, own, held)
+    for kind, rule in RULES:
+        if isinstance(node, kind):
+            found = rule(place)
+            if found is not None:
+                yield from found
+                break
+    if isinstance(node, (ast.Name, ast.Call, ast.BinOp, ast.Attribute, ast.Subscript)) and isinstance(getattr(node, "ctx", None), READ):
+        yield from _changed(node, owner, field, place.text)
 
 
-def _name(call: ast.AST) -> str:
-    """The name of what is called."""
-    function = call.func if isinstance(call, ast.Call) else None
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+def _number(place: Place) -> Iterator[Replacement] | None:
+    value = number_of(place.node)
+    if value is None or isinstance(place.owner, ast.UnaryOp) and isinstance(place.owner.op, ast.USub):
+        return None
+    return _other_numbers(value, place.owner, place.field, place.code, place.text)
 
 
-def _kept(owner: ast.AST) -> bool:
-    """Whether what stands here goes into a list: PyTorch does not survive one that holds itself."""
-    if isinstance(owner, ast.Assign):
-        return not isinstance(owner.targets[0], ast.Name)
-    lists = isinstance(owner, (ast.List, ast.Tuple, ast.Dict))
-    return lists or _name(owner) in ("append", "insert", "extend", "add", "setdefault", "update")
+def _choice(place: Place) -> Iterator[Replacement] | None:
+    if not isinstance(place.node.value, bool):
+        return None
+    return iter([(1, ast.Constant(not place.node.value), f"{place.text} is the wrong choice of the two")])
 
 
-def number_of(node: ast.AST) -> int | float | None:
-    """The number that a node writes out, with its minus."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        value = number_of(node.operand)
-        return None if value is None else -value
-    return node.value if isinstance(node, ast.Constant) and type(node.value) in (int, float) else None
+def _sign(place: Place) -> Iterator[Replacement] | None:
+    word = {ast.USub: "the minus", ast.Invert: "the `~`", ast.Not: "the `not`"}.get(type(place.node.op))
+    if word is None:
+        return None
+    operand = place.node.operand
+    return iter([(1, operand, f"{word} in front of {text_of(operand, place.code)} is too much")])
 
 
-def replacements(
-    node: ast.AST, owner: ast.AST, field: str, code: str, own: set[str], held: set[str]
-) -> Iterator[tuple[int, ast.AST | None, str]]:
-    """Rank, new node and meaning for every edit of one expression."""
-    text = text_of(node, code) if isinstance(node, ast.expr) else ""
-    value = number_of(node)
-    if value is not None and not (isinstance(owner, ast.UnaryOp) and isinstance(owner.op, ast.USub)):
-        yield from _other_numbers(value, owner, field, code, text)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        yield 1, ast.Constant(not node.value), f"{text} is the wrong choice of the two"
-    elif isinstance(node, ast.BinOp):
-        yield from _of_operation(node, code)
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Invert, ast.Not)):
-        word = {"USub": "the minus", "Invert": "the `~`", "Not": "the `not`"}[type(node.op).__name__]
-        yield 1, node.operand, f"{word} in front of {text_of(node.operand, code)} is too much"
-    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
-        for kind in COMPARED.get(type(node.ops[0]), ()):
-            edge = (type(node.ops[0]), kind) in EDGES
-            why = "decides the case of equality wrongly" if edge else "asks for the opposite of what is wanted"
-            yield 1, ast.Compare(node.left, [kind()], node.comparators), f"{text} {why}"
-    elif isinstance(node, ast.BoolOp):
-        for part in node.values:
-            rest = [other for other in node.values if other is not part]
-            yield 1, rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest), f"in {text} the part {text_of(part, code)} is too much"
-        other = ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
-        yield 1, other, f"{text} joins its tests wrongly: think of `and` and `or`"
-    elif isinstance(node, ast.Call):
-        yield from _of_call(node, code)
-    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+def _comparison(place: Place) -> Iterator[Replacement]:
+    node = place.node
+    for kind in COMPARED.get(type(node.ops[0]), ()) if len(node.ops) == 1 else ():
+        edge = (type(node.ops[0]), kind) in EDGES
+        why = "decides the case of equality wrongly" if edge else "asks for the opposite of what is wanted"
+        yield 1, ast.Compare(node.left, [kind()], node.comparators), f"{place.text} {why}"
+
+
+def _tests(place: Place) -> Iterator[Replacement]:
+    node = place.node
+    for part in node.values:
+        rest = [other for other in node.values if other is not part]
+        meaning = f"in {place.text} the part {text_of(part, place.code)} is too much"
+        yield 1, rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest), meaning
+    other = ast.BoolOp(ast.Or() if isinstance(node.op, ast.And) else ast.And(), node.values)
+    yield 1, other, f"{place.text} joins its tests wrongly: think of `and` and `or`"
+
+
+def _part(place: Place) -> Iterator[Replacement]:
+    node = place.node
+    if isinstance(node.ctx, ast.Load):
         more = any(isinstance(part, ast.Constant) and part.value is None for part in ast.walk(node.slice))
-        yield 2, node.value, f"{text} {'adds an axis too many' if more else 'takes a part, where all of it is wanted'}"
-    elif isinstance(node, ast.comprehension) and node.ifs:
+        yield 2, node.value, f"{place.text} {'adds an axis too many' if more else 'takes a part, where all of it is wanted'}"
+
+
+def _condition(place: Place) -> Iterator[Replacement]:
+    node = place.node
+    if node.ifs:
         meaning = f"`if {ast.unparse(node.ifs[0])[:60]}` leaves out what is needed"
         yield 0, ast.comprehension(node.target, node.iter, node.ifs[1:], node.is_async), meaning
-    elif isinstance(node, ast.Slice) and None in (node.lower, node.upper):
-        for bound in ("lower", "upper"):
-            if getattr(node, bound) is not None:
-                kept = {name: getattr(node, name) for name in ("lower", "upper", "step")} | {bound: None}
-                yield 2, ast.Slice(**kept), f"the slice leaves out what is needed: {text_of(node, code)}"
-    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and field != "func" and node.id in own and not _kept(owner):
-        for other in sorted(own - {node.id}):
-            yield (
-                4,
-                ast.Name(other, ast.Load()),
-                (f"{text} is not the right thing in {text_of(owner, code)}: another of your variables is meant"),
-            )
-    elif _own(node) and field != "func":
-        for other in sorted(held - {node.attr}):
-            yield (
-                4,
-                ast.Attribute(node.value, other, ast.Load()),
-                (f"{text} is not the right thing there: another part of the module is meant"),
-            )
-    if isinstance(node, (ast.Name, ast.Call, ast.BinOp, ast.Attribute, ast.Subscript)) and isinstance(getattr(node, "ctx", None), READ):
-        yield from _changed(node, owner, field, text)
 
 
-def _changed(node: ast.expr, owner: ast.AST, field: str, text: str) -> Iterator[tuple[int, ast.AST, str]]:
+def _bounds(place: Place) -> Iterator[Replacement]:
+    node = place.node
+    for bound in ("lower", "upper") if None in (node.lower, node.upper) else ():
+        if getattr(node, bound) is not None:
+            kept = {name: getattr(node, name) for name in ("lower", "upper", "step")} | {bound: None}
+            yield 2, ast.Slice(**kept), f"the slice leaves out what is needed: {text_of(node, place.code)}"
+
+
+def _variable(place: Place) -> Iterator[Replacement]:
+    node = place.node
+    if isinstance(node.ctx, ast.Load) and place.field != "func" and node.id in place.own and not goes_into_a_list(place.owner):
+        meaning = f"{place.text} is not the right thing in {text_of(place.owner, place.code)}: another of your variables is meant"
+        for other in sorted(place.own - {node.id}):
+            yield 4, ast.Name(other, ast.Load()), meaning
+
+
+def _attribute(place: Place) -> Iterator[Replacement]:
+    node = place.node
+    if reads_self(node) and place.field != "func":
+        meaning = f"{place.text} is not the right thing there: another part of the module is meant"
+        for other in sorted(place.held - {node.attr}):
+            yield 4, ast.Attribute(node.value, other, ast.Load()), meaning
+
+
+RULES: tuple[tuple[type | tuple[type, ...], Callable[[Place], Iterator[Replacement] | None]], ...] = (
+    ((ast.Constant, ast.UnaryOp), _number),
+    (ast.Constant, _choice),
+    (ast.BinOp, lambda place: _of_operation(place.node, place.code)),
+    (ast.UnaryOp, _sign),
+    (ast.Compare, _comparison),
+    (ast.BoolOp, _tests),
+    (ast.Call, lambda place: _of_call(place.node, place.code)),
+    (ast.Subscript, _part),
+    (ast.comprehension, _condition),
+    (ast.Slice, _bounds),
+    (ast.Name, _variable),
+    (ast.Attribute, _attribute),
+)  # the first rule that has something to say of a node; None passes it on
+
+
+def _changed(node: ast.expr, owner: ast.AST, field: str, text: str) -> Iterator[Replacement]:
     """What an expression may lack: a minus, a square, a root, an exchange of axes, a ``~``."""
     signed = isinstance(owner, ast.BinOp) and isinstance(owner.op, (ast.Mult, ast.Div, ast.Pow)) or isinstance(owner, ast.Return)
-    if signed or field == "args" and _name(owner) in ("exp", "pow", "softmax", "log_softmax", "sigmoid", "logsigmoid", "logsumexp"):
+    if signed or field == "args" and called(owner) in ("exp", "pow", "softmax", "log_softmax", "sigmoid", "logsigmoid", "logsumexp"):
         yield 1, ast.UnaryOp(ast.USub(), node), f"a minus is missing in front of {text}"
     if isinstance(owner, ast.BinOp) and isinstance(owner.op, ast.MatMult) or isinstance(owner, ast.Return):
         yield 2, ast.Attribute(node, "mT", ast.Load()), f"{text} lies the wrong way round: its last two axes have to be exchanged"
@@ -182,15 +187,16 @@ def _changed(node: ast.expr, owner: ast.AST, field: str, text: str) -> Iterator[
         yield 3, ast.UnaryOp(ast.Invert(), node), f"{text} has True and False exchanged"
 
 
-def _other_numbers(value: float, owner: ast.AST, field: str, code: str, text: str) -> Iterator[tuple[int, ast.AST, str]]:
+def _other_numbers(value: float, owner: ast.AST, field: str, code: str, text: str) -> Iterator[Replacement]:
     """Other numbers for one that is written out."""
-    axis = isinstance(owner, ast.keyword) and owner.arg in ("dim", "axis")
+    axis = owner.arg if isinstance(owner, ast.keyword) and owner.arg in ("dim", "axis") else ""
     if axis:
-        meaning = f"`{owner.arg}={value}` is the wrong axis"
+        meaning = f"`{axis}={value}` is the wrong axis"
     elif isinstance(owner, ast.Subscript):
         meaning = f"in {text_of(owner, code)} the index {text} picks the wrong one"
     else:
         meaning = f"the number {text} is wrong" + (f" in {text_of(owner, code)}" if isinstance(owner, ast.expr) else "")
+    others: list[float]
     if isinstance(value, int):
         others = [value + 1, value - 1, -1, 0, 1, -2, 2, -value]
     else:
@@ -205,7 +211,7 @@ def _other_numbers(value: float, owner: ast.AST, field: str, code: str, text: st
             yield 0 if axis else 1, ast.Constant(other), meaning
 
 
-def _of_operation(node: ast.BinOp, code: str) -> Iterator[tuple[int, ast.AST, str]]:
+def _of_operation(node: ast.BinOp, code: str) -> Iterator[Replacement]:
     """Edits of an operation with two sides."""
     left, right, text = node.left, node.right, text_of(node, code)
     if isinstance(node.op, ast.FloorDiv):
@@ -221,11 +227,12 @@ def _of_operation(node: ast.BinOp, code: str) -> Iterator[tuple[int, ast.AST, st
         yield 1, ast.BinOp(left, other(), right), f"in {text} the operation between the two is the wrong one"
 
 
-def _of_call(node: ast.Call, code: str) -> Iterator[tuple[int, ast.AST, str]]:
+def _of_call(node: ast.Call, code: str) -> Iterator[Replacement]:
     """Edits of a call: without it, another operation, arguments exchanged or left out."""
-    name, text = _name(node), text_of(node, code)
+    name, text = called(node), text_of(node, code)
     plain = [a for a in node.args if not isinstance(a, ast.Starred)]
-    method = isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") not in ("torch", "math", "F", "nn", "np", "self")
+    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+    method = owner is not None and getattr(owner, "id", "") not in ("torch", "math", "F", "nn", "np", "self")
     if "dropout" in name:
         training = ast.parse("self.training", mode="eval").body
         yield (
@@ -236,17 +243,15 @@ def _of_call(node: ast.Call, code: str) -> Iterator[tuple[int, ast.AST, str]]:
         yield 0, plain[0] if plain else node, f"nobody asked for {text}: it leaves the result to chance"
     elif method:
         why = f"`.{name}(…)` cuts the gradient" if name in CUTS else f"`.{name}(…)` is too much"
-        yield 0 if name in CUTS else 2, node.func.value, f"in {text} {why}"
+        yield 0 if name in CUTS else 2, owner, f"in {text} {why}"
     elif plain and name not in ("range", "super", "len"):
         yield 2, plain[0], f"`{name}(…)` is too much in {text}"
     for one, other in CONFUSED:
         if name == one:
-            dotted = isinstance(node.func, ast.Attribute)
-            function = ast.Attribute(node.func.value, other, ast.Load()) if dotted else ast.Name(other, ast.Load())
+            function = ast.Attribute(owner, other, ast.Load()) if owner is not None else ast.Name(other, ast.Load())
             yield 1, ast.Call(function, node.args, node.keywords), f"`{name}` is the wrong operation in {text}"
     for part in node.args if name in ("min", "max") and len(node.args) == 2 else ():
-        other = next(arg for arg in node.args if arg is not part)
-        yield 0, other, f"in {text} the part {text_of(part, code)} is too much"
+        yield 0, next(arg for arg in node.args if arg is not part), f"in {text} the part {text_of(part, code)} is too much"
     for i in range(len(node.args) - 1):
         args = [*node.args[:i], node.args[i + 1], node.args[i], *node.args[i + 2 :]]
         yield 1, ast.Call(node.func, args, node.keywords), f"two of the arguments of {text} are exchanged"

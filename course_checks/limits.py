@@ -25,7 +25,7 @@ def _stop(thread: threading.Thread, done: threading.Event) -> bool:
     """Ask a thread to stop, again and again for a while; True when it did."""
     until = time.monotonic() + GRACE
     while not done.is_set() and time.monotonic() < until:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(TimeIsUp))
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(TimeIsUp))
         done.wait(0.05)
     return done.is_set()
 

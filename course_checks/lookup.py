@@ -6,7 +6,6 @@ import contextlib
 import difflib
 import importlib
 import pkgutil
-import re
 import signal
 import threading
 from collections.abc import Iterator
@@ -48,7 +47,6 @@ def catalogue() -> list[Exercise]:
 
 def find(exercise_id: str) -> Exercise:
     """The exercise with this id; LookupError, with the nearest one that exists, when there is none."""
-    exercise_id = today(exercise_id)[0]
     chapter, known = exercise_id.split(".")[0], chapters()
     near = chapter if chapter in known else next(iter(difflib.get_close_matches(chapter, known, n=1)), None)
     if near is None:
@@ -59,29 +57,6 @@ def find(exercise_id: str) -> Exercise:
     likely = difflib.get_close_matches(exercise_id, exercises, n=1)
     hint = f"Did you mean {likely[0]!r}?" if likely else f"Chapter {near} has {', '.join(exercises)}."
     raise LookupError(f"There is no exercise {exercise_id!r}. {hint}")
-
-
-def former(chapter: str) -> dict[str, str]:
-    """Ids that exercises had when ``chapter`` was still one, and their ids today: ``{"07.1": "07a.1", …}``; empty for a chapter there is.
-
-    The parts of a chapter have its digits: only those are imported.
-    """
-    known = chapters()
-    parts = [name for name in known if name[:2] == chapter[:2]] if re.fullmatch(r"\d\d[a-z]?", chapter) and chapter not in known else []
-    return {
-        exercise.formerly: exercise.id
-        for part in parts
-        for exercise in in_chapter(part).values()
-        if exercise.formerly.split(".")[0] == chapter
-    }
-
-
-def today(name: str) -> list[str]:
-    """What an id or a chapter of an earlier edition has become: "07.1" is ``["07a.1"]``, "07" is ``["07a", "07b"]``; else itself."""
-    ids = former(name.split(".")[0])
-    if "." in name or not ids:
-        return [ids.get(name, name)]
-    return sorted({exercise_id.split(".")[0] for exercise_id in ids.values()})
 
 
 def following(exercise: Exercise) -> tuple[str, str] | None:

@@ -1,7 +1,13 @@
-"""An exercise's page of mistakes, and the wrong answers that the engine makes from it.
+"""An exercise's page for people, and the wrong answers that the engine makes from it.
 
-A page is Markdown beside the exercise's file. Each entry names a misconception, says what it changes in the right answer, and ends with
-the hint that leads out of it::
+A page is Markdown beside the exercise's file. Its head says what the exercise is; then each entry names a misconception, says what it
+changes in the right answer, and ends with the hint that leads out of it::
+
+    # 03.1 Scores
+
+    `attention_scores(query, key) -> (batch, query, key)`
+
+    ★ 5 minutes; points: values 2, refusal 1
 
     ## not scaled
     - return query @ key.mT / math.sqrt(width)
@@ -16,7 +22,12 @@ mistake that is clearer as a whole stands as code in a fence, under the right an
 
 from __future__ import annotations
 
+import copy
+import functools
 import inspect
+import itertools
+import math
+import random
 import re
 import sys
 from collections.abc import Callable
@@ -24,7 +35,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
 UNTOUCHED = "<!-- untouched -->"
+
+
+# What an edit may use beside the names of its exercise's file.
+COMMON = {"copy": copy, "functools": functools, "itertools": itertools, "math": math, "random": random, "re": re, "np": np,
+          "torch": torch, "Tensor": Tensor, "nn": nn, "F": F}  # fmt: skip
+
+
+Edit = tuple[tuple[str, ...], tuple[str, ...]]  # lines to replace, and lines to put there
 
 
 class PageError(ValueError):
@@ -32,18 +56,29 @@ class PageError(ValueError):
 
 
 @dataclass(frozen=True)
+class Change:
+    """What an entry of a page does to a text: edits, or the whole of a new one; and the other lines of the entry, in order."""
+
+    edits: tuple[Edit, ...] = ()
+    whole: str = ""
+    others: tuple[str, ...] = ()
+
+    def made(self, text: str) -> str:
+        """The text with the change. PageError where an edit does not fit."""
+        return self.whole or edited(text, self.edits)
+
+
+@dataclass(frozen=True)
 class Misconception:
     """A named wrong answer: what it changes in the right one, and the hint that mends it.
 
-    ``name`` is the misconception in two to six words; ``hint`` one to three sentences without the code. ``edits`` are pairs of lines to
-    replace and lines to put there; ``whole`` is code that takes the place of the right answer. ``untouched`` marks the stub of a
-    find-the-bug exercise, which counts as "not attempted".
+    ``name`` is the misconception in two to six words; ``hint`` one to three sentences without the code. ``untouched`` marks the stub of
+    a find-the-bug exercise, which counts as "not attempted".
     """
 
     name: str
     hint: str
-    edits: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
-    whole: str = ""
+    change: Change
     untouched: bool = False
     make: Callable[[Misconception], Any] | None = None  # of the exercise: from this entry to the wrong answer
 
@@ -55,37 +90,68 @@ class Misconception:
         return self.make(self)
 
 
-def read_page(text: str, make: Callable[[Misconception], Any] | None = None) -> tuple[Misconception, ...]:
-    """The entries of a page of mistakes, in its order. PageError for an entry without a name, a change or a hint, or a name used twice."""
+@dataclass(frozen=True)
+class Page:
+    """What the page of an exercise says; ``points`` are those of each part."""
+
+    id: str
+    title: str
+    signature: str
+    stars: int
+    minutes: int
+    points: dict[str, float]
+    misconceptions: tuple[Misconception, ...]
+
+    @property
+    def name(self) -> str:
+        """What an answer is called: the first word of the signature."""
+        return re.split(r"\W", self.signature, maxsplit=1)[0]
+
+
+HEAD = re.compile(r"# (\d\d[a-z]?\.\d+) (.+)\n\s*`(.+)`\n\s*(★+) (\d+) minutes?; points: (.+)")
+
+
+def read_page(text: str, make: Callable[[Misconception], Any] | None = None) -> Page:
+    """Read the page of an exercise. PageError for a head in another form, an entry without a name, a change or a hint, or a name twice."""
     head, *parts = re.split(r"(?m)^## +", text.replace("\r\n", "\n"))
+    said = HEAD.match(head)
+    if said is None:
+        raise PageError(f"the page does not begin with number and title, signature, and stars, minutes and points: {head[:80]!r}")
+    points = {part.rpartition(" ")[0].strip(): float(part.rpartition(" ")[2]) for part in said[6].split(",")}
     found = tuple(_entry(part, make) for part in parts)
     names = [entry.name for entry in found]
     if twice := {name for name in names if names.count(name) > 1}:
         raise PageError(f"two misconceptions share a name: {', '.join(sorted(twice))}")
-    return found
+    return Page(said[1], said[2], said[3], len(said[4]), int(said[5]), points, found)
+
+
+def read_change(body: str) -> Change:
+    """The ``-`` and ``+`` lines of an entry, or its fence; the first line that is neither ends them."""
+    fence = re.search(r"(?ms)^```python\n(.*?)^```$", body)
+    if fence:
+        outside = body[: fence.start()] + body[fence.end() :]
+        return Change(whole=fence[1], others=tuple(line.strip() for line in outside.splitlines() if line.strip()))
+    pairs: list[tuple[list[str], list[str]]] = []
+    others: list[str] = []
+    before = " "
+    for line in body.splitlines():
+        sign = line[0] if line[:2] in ("- ", "+ ", "-", "+") and not others else " "
+        if sign == " ":
+            others += [line.strip()] if line.strip() else []
+        else:
+            if before == " " or (sign, before) == ("-", "+"):
+                pairs.append(([], []))
+            pairs[-1][sign == "+"].append(line[2:].rstrip())
+        before = sign
+    return Change(tuple((tuple(old), tuple(new)) for old, new in pairs), others=tuple(others))
 
 
 def _entry(part: str, make: Callable[[Misconception], Any] | None) -> Misconception:
     name, _, body = part.partition("\n")
-    untouched, body = UNTOUCHED in body, body.replace(UNTOUCHED, "")
-    fence = re.search(r"(?ms)^```python\n(.*?)^```\n", body)
-    whole = fence.group(1) if fence else ""
-    if fence:
-        body = body[: fence.start()] + body[fence.end() :]
-    edits, hint, state = [], [], " "
-    for line in body.splitlines():
-        sign = line[:1] if line[:2] in ("- ", "+ ", "-", "+") and not hint else " "
-        if sign == " ":
-            hint += [line.strip()] if line.strip() else []
-        else:
-            if not edits or state == " " or (sign, state) == ("-", "+"):
-                edits.append(([], []))
-            edits[-1][sign == "+"].append(line[2:].rstrip())
-        state = sign
-    if not name.strip() or not hint or not (edits or whole):
+    change = read_change(body.replace(UNTOUCHED, ""))
+    if not name.strip() or not change.others or not (change.edits or change.whole):
         raise PageError(f"the entry {name.strip()!r} needs a name, a change and a hint")
-    pairs = tuple((tuple(old), tuple(new)) for old, new in edits)
-    return Misconception(name.strip(), " ".join(hint), pairs, whole, untouched, make)
+    return Misconception(name.strip(), " ".join(change.others), change, UNTOUCHED in body, make)
 
 
 def source_of(*definitions: Any) -> str:
@@ -93,7 +159,7 @@ def source_of(*definitions: Any) -> str:
     return "\n\n".join(inspect.getsource(definition) for definition in definitions)
 
 
-def edited(text: str, edits: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]) -> str:
+def edited(text: str, edits: tuple[Edit, ...]) -> str:
     """``text`` with whole lines replaced. PageError where the lines to replace do not stand exactly once."""
     for old, new in edits:
         lines = text.split("\n")
@@ -112,8 +178,8 @@ def wrong_code(misconception: Misconception, right: Any, helpers: tuple[Any, ...
     """The function or class that makes the mistake: the right answer's text, edited, and run beside what its module holds."""
     module = sys.modules[right.__module__]
     try:
-        code = misconception.whole or edited(source_of(*helpers, right), misconception.edits)
-        space = dict(vars(module))
+        code = misconception.change.made(source_of(*helpers, right))
+        space = COMMON | vars(module)
         exec(compile(code, f"<{misconception.name}>", "exec", dont_inherit=True), space)
     except (PageError, SyntaxError) as error:
         raise PageError(f"{module.__name__}, {misconception.name!r}: {error}") from None
@@ -122,13 +188,14 @@ def wrong_code(misconception: Misconception, right: Any, helpers: tuple[Any, ...
 
 def wrong_words(misconception: Misconception, right: Any, module: str) -> Any:
     """The prediction with other entries; code of its own sees the right one as ``right``."""
-    lines = ",\n".join(line.rstrip(",") for _, new in misconception.edits for line in new)
-    space = {**vars(sys.modules[module]), "right": right}
+    change = misconception.change
+    lines = ",\n".join(line.rstrip(",") for _, new in change.edits for line in new)
+    space = {**COMMON, **vars(sys.modules[module]), "right": right}
     try:
-        changed = eval(misconception.whole or f"{{\n{lines}\n}}", space)
+        changed = eval(change.whole or f"{{\n{lines}\n}}", space)
     except SyntaxError as error:
         raise PageError(f"{module}, {misconception.name!r}: {error}") from None
-    if not isinstance(right, dict) or misconception.whole:
+    if not isinstance(right, dict) or change.whole:
         return changed
     if unknown := changed.keys() - right.keys():
         raise PageError(f"{module}, {misconception.name!r}: the prediction has no entry {', '.join(map(repr, unknown))}")

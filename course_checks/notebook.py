@@ -46,7 +46,7 @@ def _explain(result: Any) -> None:
         else:
             _broken.pop(name, None)
     error = getattr(result, "error_in_exec", None)
-    name = getattr(error, "name", None) if isinstance(error, NameError) else None
+    name = str(getattr(error, "name", None) or "") if isinstance(error, NameError) else ""
     asked = re.search(r"check\(\s*[\"']([^\"']+)[\"']\s*,\s*" + re.escape(name) + r"\b", cell) if name else None
     if not asked:
         return

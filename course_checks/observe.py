@@ -21,8 +21,9 @@ from typing import Any
 import torch
 
 from .case import CALLABLES, Registered
+from .kinds import KINDS, Function
 from .limits import Abandoned, TimeIsUp, run_with_limit
-from .observation import Error, Misfit, Observation
+from .observation import Error, Observation
 from .own_code import describe, namespaces_of, own_line
 from .plain_data import float_tensors, kind_of, plain_data
 from .shortcuts import CallGuard, ForbiddenShortcut, forbid
@@ -128,28 +129,6 @@ def _equal(left: Any, right: Any) -> bool:
     return left is right or bool(left == right)
 
 
-def _misfit(module: Any, wanted: dict[str, torch.Tensor]) -> Misfit | None:
-    """Why a module cannot take these parameters, None when it can."""
-    if not isinstance(module, torch.nn.Module):
-        return Misfit("not a module")
-    own = dict(module.named_parameters())
-    if set(own) != set(wanted):
-        return Misfit("names", missing=tuple(sorted(set(wanted) - set(own))), extra=tuple(sorted(set(own) - set(wanted))))
-    for name, tensor in wanted.items():
-        if own[name].shape != tensor.shape:
-            return Misfit("sizes", name=name, got=str(tuple(own[name].shape)), want=str(tuple(tensor.shape)))
-    return None
-
-
-def load(module: torch.nn.Module, args: dict[str, Any]) -> None:
-    """Put a case's parameters into a module, and the module into the case's mode."""
-    own = dict(module.named_parameters())
-    with torch.no_grad():
-        for name, tensor in args["parameters"].items():
-            own[name].copy_(tensor)
-    module.train(args.get("mode") != "eval")
-
-
 def _counted(function: Any, name: str, calls: dict[str, int]) -> Any:
     """A function that notes in ``calls`` how often it is called."""
 
@@ -162,8 +141,8 @@ def _counted(function: Any, name: str, calls: dict[str, int]) -> Any:
 
 
 def _gradients(value: Any, leaves: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    tensors = [leaves.get(name) for name in names]
-    if any(t is None for t in tensors):
+    tensors = [leaves[name] for name in names if leaves.get(name) is not None]
+    if len(tensors) < len(names):
         return dict.fromkeys(names)
     return {name: plain_data(grad) for name, grad in zip(names, backward(value, tensors), strict=True)}
 
@@ -187,7 +166,7 @@ def cotangent(shape: torch.Size) -> torch.Tensor:
 def observe(
     kind: str, answer: Any, case_args: dict[str, Any], gradients: tuple[str, ...] = (), recorder: Recorder | None = None
 ) -> Observation:
-    """What ``answer`` does on one case, from a fixed random state, which it moves on; ``kind`` is function, module or value."""
+    """What ``answer`` does on one case, from a fixed random state, which it moves on; ``kind`` is a name in :data:`.kinds.KINDS`."""
     if kind == "value":
         return Observation(type=kind_of(answer), value=plain_data(answer))
     recorder = recorder or Recorder()
@@ -195,7 +174,7 @@ def observe(
     recorder.output.truncate()
     torch.default_generator.manual_seed(0)
     args = {name: prepare(value) for name, value in case_args.items()}
-    inputs = (args["inputs"] or {}) if kind == "module" else args
+    inputs = KINDS[kind].inputs(args)
     calls: dict[str, int] = {}
     inputs.update({name: _counted(value, name, calls) for name, value in inputs.items() if isinstance(value, types.FunctionType)})
     leaves: dict[str, Any] = {}
@@ -208,21 +187,7 @@ def observe(
     seen: dict[str, Any] = {}
     try:
         with recorder.guard or contextlib.nullcontext():
-            function = answer(**args["init"]) if kind == "module" else answer
-            misfit = _misfit(function, args["parameters"]) if kind == "module" else None
-            if kind == "module" and args["inputs"] is None and isinstance(function, torch.nn.Module):
-                seen.update(type="string", value=starts(function))
-            elif misfit is not None:
-                seen.update(module=misfit, value=_with_its_own_parameters(function, inputs))
-            else:
-                if kind == "module":
-                    load(function, args)
-                    leaves.update(function.named_parameters())
-                value = function(**inputs)
-                seen.update(type=kind_of(value), value=plain_data(value))
-                if gradients:
-                    seen["gradients"] = _gradients(value, leaves, gradients)
-                    seen["attached"] = tuple(t.requires_grad for t in float_tensors(value))
+            seen.update(_call(KINDS[kind], answer, args, inputs, leaves, gradients))
     except TimeIsUp:
         raise
     except ForbiddenShortcut:
@@ -237,10 +202,22 @@ def observe(
     return Observation(**seen, printed=recorder.output.getvalue(), changed=changed, calls=calls)
 
 
-def starts(module: torch.nn.Module) -> str:
-    """Each parameter of a new module, by name, and whether it starts at random or at one number: ``"bias 0, weight random"``."""
-    found = {name: torch.unique(value.detach()) for name, value in sorted(module.named_parameters())}
-    return ", ".join(f"{name} {f'{numbers.item():g}' if len(numbers) == 1 else 'random'}" for name, numbers in found.items())
+def _call(
+    kind: Function, answer: Any, args: dict[str, Any], inputs: dict[str, Any], leaves: dict[str, Any], gradients: tuple[str, ...]
+) -> dict[str, Any]:
+    """Open the answer, load the case into it, call it: what an :class:`Observation` says of the result."""
+    opened = kind.open(answer, args)
+    if (start := kind.start(opened, args)) is not None:
+        return {"type": "string", "value": start}
+    if (problem := kind.problem(opened, args)) is not None:
+        return {"module": problem, "value": _with_its_own_parameters(opened, inputs)}
+    leaves.update(kind.load(opened, args))
+    value = opened(**inputs)
+    seen = {"type": kind_of(value), "value": plain_data(value)}
+    if gradients:
+        seen["gradients"] = _gradients(value, leaves, gradients)
+        seen["attached"] = tuple(t.requires_grad for t in float_tensors(value))
+    return seen
 
 
 def _with_its_own_parameters(module: Any, inputs: dict[str, Any]) -> Any:
@@ -288,13 +265,3 @@ def limited(
         raise TooLong(*own_line(error, answer, stopped=True)) from None
     except Abandoned:
         raise TooLong(abandoned=True) from None
-
-
-def wrong_kind(kind: str, answer: Any) -> str:
-    """What was passed, in a learner's words, when it cannot be an answer at all; empty when it can."""
-    if kind == "value":
-        return ""
-    if kind == "module":
-        return "" if isinstance(answer, type) else kind_of(answer)
-    usable = callable(answer) and not isinstance(answer, (type, torch.Tensor))
-    return "" if usable else kind_of(answer)

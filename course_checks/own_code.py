@@ -13,7 +13,8 @@ from .observation import Error
 
 def functions_of(answer: Any) -> list[Any]:
     """The Python functions an answer consists of: itself, the methods of a class, what a wrapper or a closure holds."""
-    found, todo = [], [answer]
+    found: list[Any] = []
+    todo = [answer]
     while todo and len(found) < 50:
         item = todo.pop()
         if any(item is other for other in found):

@@ -67,7 +67,7 @@ class CheckResult:
             result._compared = partial(compare, exercise, answer, cases)
             return result
         result.stage, result.message, result.mistake, result.hint = finding.stage, finding.message, finding.mistake, finding.hint
-        if exercise.kind != "value" and finding.index < len(cases) - len(exercise.fixed()):
+        if exercise.runs and finding.index < len(cases) - len(exercise.fixed()):
             result.seed = seeds[0]
         if result.stage == "not attempted":
             result.remarks = []
@@ -125,8 +125,8 @@ class CheckResult:
 
     def __str__(self) -> str:
         rows = [f"   {label + ': ' if label else ''}{text}" for label, text in self.lines()]
-        if self._picture():
-            got, want = self._picture()
+        if (picture := self._picture()) is not None:
+            got, want = picture
             first = _first_difference(got, want)
             rows += [f"   Yours:    {_short(got, first)}", f"   Expected: {_short(want, first)}"]
         rows += [f"   Next: {self.following[0]}"] if self.following else []

@@ -1,25 +1,25 @@
-"""What a learner has solved: one small file at the root of the course, written atomically."""
+"""What a learner has solved: remembered after each check, shown as a table."""
 
 from __future__ import annotations
 
 import contextlib
 import html
-import json
 import os
-import sys
-import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
+from course_utils.files import write_bytes
+from course_utils.launcher import progress as kept
+from course_utils.launcher.progress import Done, what_next
+from course_utils.launcher.work import Work
 from course_utils.paths import ROOT
 
-from .lookup import notebooks, today
+from .lookup import notebooks
 
 
 def progress_file() -> Path:
     """Where progress is kept."""
-    return ROOT / ".course" / "progress.json"
+    return kept.progress_file(ROOT)
 
 
 def silent() -> bool:
@@ -27,94 +27,49 @@ def silent() -> bool:
     return os.environ.get("COURSE_PROGRESS", "").lower() == "off"
 
 
-def load() -> dict[str, dict[str, Any]]:
-    """Progress so far, ``{exercise id: {"points": float, "passed": bool}}``; what was done under a former id counts for today's.
+def load() -> Done:
+    """Progress so far, ``{exercise id: {"points": float, "passed": bool}}``; a damaged file is set aside, not lost.
 
     Raises OSError when the file is there but cannot be read just now.
     """
-    done: dict[str, dict[str, Any]] = {}
-    for key, entry in _read().items():
-        (name,) = today(key) if "." in key else [key]
-        done[name] = _better(done.get(name, entry), entry)
-    return done
-
-
-def _better(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    return {"points": max(one["points"], other["points"]), "passed": one["passed"] or other["passed"]}
-
-
-def _read() -> dict[str, dict[str, Any]]:
-    """The file as it is; a damaged one is set aside, not lost."""
-    path = progress_file()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return {}
-    try:
-        data = json.loads(text)
-        return {str(key): {"points": float(entry["points"]), "passed": bool(entry["passed"])} for key, entry in data.items()}
-    except (ValueError, TypeError, KeyError, AttributeError):
-        with contextlib.suppress(OSError):
-            path.replace(path.with_suffix(".damaged.json"))
-        return {}
+    return kept.read(progress_file())
 
 
 def record(exercise: str, points: float, passed: bool) -> None:
     """Remember the best result of an exercise. A folder that cannot be written to costs nothing but the memory."""
     if silent():
         return
-    path = progress_file()
     with contextlib.suppress(OSError):
-        data = _read()  # what stands there under former ids stays: an older edition may come back
-        new = {"points": float(points), "passed": passed}
-        data[exercise] = _better(data.get(exercise, new), new)
-        _write(path, data)
+        done = load()
+        best = done.get(exercise, {"points": 0.0, "passed": False})
+        done[exercise] = {"points": max(float(points), best["points"]), "passed": passed or best["passed"]}
+        kept.write(progress_file(), done)
 
 
 def reset(chapter: str | None = None) -> list[str]:
     """Forget the results of a chapter ("03"), or all; the file as it was is kept beside the new one. Returns what was forgotten."""
-    data, path = _read(), progress_file()
-    gone = sorted(key for key in data if chapter is None or today(key)[0].split(".")[0] == chapter)
+    done, path = load(), progress_file()
+    gone = sorted(key for key in done if chapter is None or key.split(".")[0] == chapter)
     if gone and not silent():
-        path.with_suffix(".before_reset.json").write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
-        _write(path, {key: entry for key, entry in data.items() if key not in gone})
+        write_bytes(path.with_suffix(".before_reset.json"), path.read_bytes(), 0o600)
+        kept.write(path, {key: entry for key, entry in done.items() if key not in gone})
     return gone
 
 
 def fresh_copy(chapter: str) -> Path | None:
-    """Begin a chapter such as "03" again, like ``course.py restart``; returns where the old copy lies. ValueError where there is none."""
-    sys.path.append(str(ROOT))  # the launcher's module: it needs no package
-    try:
-        from course_work import Work
-    finally:
-        sys.path.remove(str(ROOT))
-    kept = Work(ROOT).restart(chapter)
-    return kept.relative_to(ROOT) if kept else None
+    """Begin a chapter such as "03" again, like ``course.py restart``; returns where the old copy lies.
 
-
-def _write(path: Path, data: dict[str, Any]) -> None:
-    path.parent.mkdir(exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(data, file, indent=1, sort_keys=True)
-    _replace(Path(name), path)
-
-
-def _replace(source: Path, target: Path) -> None:
-    """Move into place; on Windows another program may hold the file for a moment."""
-    for attempt in range(5):
-        try:
-            source.replace(target)
-            return
-        except PermissionError:
-            time.sleep(0.05 * (attempt + 1))
-    source.unlink(missing_ok=True)
+    ValueError where there is no such chapter, or no course around the notebook.
+    """
+    old = Work(ROOT).restart(chapter)
+    return old.relative_to(ROOT) if old else None
 
 
 class Progress:
     """Exercises done per chapter; shown as a table in a notebook."""
 
-    def __init__(self, done: dict[str, Any], exercises: list[Any]):
+    def __init__(self, done: Done, exercises: list[Any]):
+        self.done = done
         self.chapters: dict[str, list[tuple[str, str, float, float, bool]]] = {}
         for ex in exercises:
             entry = done.get(ex.id, {})
@@ -123,11 +78,9 @@ class Progress:
 
     def next(self) -> tuple[str, str] | None:
         """Id and title of the exercise to try next: one begun and not finished, else the first open one behind the last one done."""
-        rows = [row for chapter in self.chapters.values() for row in chapter]
-        last = max((i for i, row in enumerate(rows) if row[4]), default=-1)
-        unfinished = [row for row in rows if row[2] and not row[4]]
-        still = [row for row in (*unfinished, *rows[last + 1 :], *rows[: last + 1]) if not row[4]]
-        return (still[0][0], still[0][1]) if still else None
+        titles = {row[0]: row[1] for rows in self.chapters.values() for row in rows}
+        found = what_next(list(titles), self.done)
+        return (found, titles[found]) if found else None
 
     def summary(self) -> str:
         """One line: what is done in all, and what to try next."""

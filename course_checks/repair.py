@@ -11,8 +11,8 @@ from .again import observe_again
 from .case import Case
 from .edits import Edit, edits
 from .exercise import Exercise
-from .expected import expected_of
 from .judge import Finding, Trial, judge
+from .known import Known
 from .limits import TimeIsUp
 from .observe import Recorder, TooLong, limited, observe, observe_all
 from .own_code import functions_of, namespaces_of
@@ -64,7 +64,8 @@ class _Search:
         self.exercise, self.answer, self.cases, self.finding, self.tree, self.todo = exercise, answer, cases, finding, tree, iter(todo)
         self.space = namespaces_of(answer)[0]
         self.left, self.limit = SECONDS, min(4 * SECONDS, 1.2 * SECONDS + 5 * took)
-        self.expected = expected_of(exercise, finding.case)
+        self.known = Known()
+        self.known.expected(exercise, finding.case)  # now: inside the search the oracle's functions may be forbidden
         self.forbidden = {name.split(".")[-1] for name in exercise.forbidden}
 
     def next(self) -> tuple[Edit, Any] | None:
@@ -93,9 +94,9 @@ class _Search:
         """Whether a changed answer is right in every case, also when it is called again."""
         asked = self.exercise.kind, changed, [(case.args, case.gradients) for case in self.cases], self.exercise.forbidden, self.limit
         seen = observe_all(*asked)
-        if judge(self.exercise, self.cases, seen, named=False).finding is not None:
+        if judge(self.exercise, self.cases, seen, self.known, named=False).finding is not None:
             return False
-        return judge(self.exercise, self.cases, observe_again(*asked, seen), named=False).finding is None
+        return judge(self.exercise, self.cases, observe_again(*asked, seen), self.known, named=False).finding is None
 
     def _with(self, edit: Edit) -> Any:
         """The answer with one edit; None where that is no code, or uses what the exercise forbids."""
@@ -118,4 +119,4 @@ class _Search:
         case = self.finding.case
         seen = observe(self.exercise.kind, changed, case.args, case.gradients, recorder)
         recorder.used.clear()
-        return Trial(self.exercise, case, self.finding.index, seen, self.expected).finding() is None
+        return Trial(self.exercise, case, self.finding.index, seen, self.known).finding() is None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -60,8 +58,8 @@ _PLAIN_WORDS = (
     (
         "modified by an inplace operation",
         "result changed in place",
-        "A tensor that the gradient still needs was overwritten after it was computed: by `+=` or its like, by an assignment into it, or by "
-        "an operation that ends in an underscore. Make a new tensor instead.",
+        "A tensor that the gradient still needs was overwritten after it was computed: by `+=` or its like, by an assignment into it, "
+        "or by an operation that ends in an underscore. Make a new tensor instead.",
     ),
     (
         "unexpected keyword argument",
@@ -177,129 +175,7 @@ def module_problem(problem: Misfit, exercise: Exercise) -> str:
     return text
 
 
-def type_problem(seen: Observation, expected: Any, exercise: Exercise, same: Callable[[Any, Any], bool]) -> tuple[str, str | None] | None:
-    """Message and mistake when the result is not of the kind that was asked for."""
-    got, kind = seen.value, seen.type
-    if isinstance(got, dict) and "object" in got:
-        return f"Your function returns something this exercise cannot use: {got['object']}.", "wrong type"
-    if got is None:
-        if seen.printed.strip():
-            return (
-                "Your function prints, and returns None: it ends without a `return` line. Printing shows a number to a person; "
-                "`return` hands it to the code that called.",
-                "prints instead of returning",
-            )
-        return "Your function returns None: it ends without a `return` line.", "no return"
-    if isinstance(expected, list) and all(isinstance(item, str) for item in expected):
-        good = isinstance(got, list) and all(isinstance(item, str) for item in got)
-        return None if good else (f"Your function returns a {kind}; expected a list of strings.", "wrong type")
-    if isinstance(expected, (list, tuple)):
-        if kind.startswith(("tuple", "list")) and len(got) == len(expected):
-            for order in itertools.permutations(range(len(got)) if 1 < len(got) < 5 else ()):
-                if list(order) != sorted(order) and same([got[i] for i in order], list(expected)) and not same(got, list(expected)):
-                    return "The results are right, but they come in the wrong order. Compare with the docstring.", "results swapped"
-            for i, (g, w) in enumerate(zip(got, expected, strict=True)):
-                if problem := _entry_problem(exercise.outputs[i] if len(exercise.outputs) == len(got) else f"entry {i}", g, w):
-                    return problem, "wrong type"
-            return None
-        found = f"a {kind}" if not kind.startswith("tuple") else f"a {kind} entries"
-        for i, want in enumerate(expected):
-            if isinstance(got, torch.Tensor) and same(got, want):
-                return (
-                    f"Your function returns only one thing, and it is right: entry {i} of the {len(expected)} that are "
-                    "asked for. Return them all, separated by a comma.",
-                    "returns only one of the results",
-                )
-        return (
-            f"Your function returns {found}; expected {len(expected)} {_plural(expected)}, separated by a comma.",
-            "wrong number of results",
-        )
-    if isinstance(expected, torch.Tensor):
-        if kind == "tensor":
-            if problem := _entry_problem("result", got, expected):
-                return problem, "wrong type"
-            if got.dtype in (torch.float16, torch.bfloat16):
-                return (
-                    f"Your result is {str(got.dtype).removeprefix('torch.')}: too coarse for the comparison. Keep the float32 "
-                    "that went in.",
-                    "half precision",
-                )
-            return None
-        if kind == "number" and expected.dim() == 0 and same(torch.tensor(float(got)), expected):
-            return (
-                "The number is right, but it is a Python number; expected a tensor of shape (). With `.item()` no gradient can flow.",
-                "number instead of tensor",
-            )
-        if kind == "NumPy array":
-            right = "The numbers are right. " if same(got, expected) else ""
-            return (
-                f"{right}Your function returns a NumPy array; expected a tensor. Outside PyTorch no gradient flows: stay "
-                "with torch functions all the way.",
-                "NumPy array instead of tensor",
-            )
-        if kind.startswith(("tuple", "list")):
-            at = next((i for i, item in enumerate(got) if isinstance(item, torch.Tensor) and same(item, expected)), None)
-            tail = f" Entry {at} alone is the right answer." if at is not None else ""
-            return f"Your function returns a {kind}; expected one tensor.{tail}", "tuple instead of tensor"
-        return f"Your function returns a {kind}; expected a tensor.", "wrong type"
-    if isinstance(expected, (int, float)) and not isinstance(expected, bool):
-        problem = _entry_problem("result", got, expected)
-        return (problem, "wrong type") if problem else None
-    return None
-
-
-def _plural(expected: Any) -> str:
-    """What kind of things a function should return."""
-    if all(isinstance(item, torch.Tensor) for item in expected):
-        return "tensors"
-    if all(isinstance(item, (int, float)) and not isinstance(item, bool) for item in expected):
-        return "numbers"
-    return "lists" if all(isinstance(item, list) for item in expected) else "things"
-
-
-def _entry_problem(name: str, got: Any, want: Any) -> str | None:
-    """What is wrong with the kind of one result, None when nothing is."""
-    if got is None:
-        return None if want is None else f"Your {name} {does(name, 'is', 'are')} None."
-    if isinstance(want, torch.Tensor):
-        if not isinstance(got, torch.Tensor):
-            mend = " Keep it a tensor: after `.item()` or `float` no gradient flows." if _kind(got) == "number" and not want.dim() else ""
-            return f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a tensor of shape {tuple(want.shape)}.{mend}"
-        if want.dtype is torch.bool and got.dtype is not torch.bool:
-            return f"Your {name} {does(name, 'has', 'have')} numbers ({got.dtype}); expected booleans, True and False."
-        if not want.is_floating_point() and want.dtype is not torch.bool and (got.is_floating_point() or got.dtype is torch.bool):
-            return (
-                f"Your {name} {does(name, 'has', 'have')} the type {got.dtype}; expected whole numbers, such as torch.long. Ids, "
-                "labels and places are used as indices, and PyTorch takes no other type there."
-            )
-        return None
-    if isinstance(want, bool):
-        good = isinstance(got, bool) or isinstance(got, torch.Tensor) and got.dtype is torch.bool and got.numel() == 1
-        return None if good else f"Your {name} {does(name, 'is', 'are')} {brief(got)}; expected True or False."
-    if isinstance(want, (int, float)):
-        if not _is_number(got):
-            return f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a number."
-        if isinstance(want, int) and (got.is_floating_point() if isinstance(got, torch.Tensor) else isinstance(got, float)):
-            return (
-                f"Your {name} {does(name, 'is', 'are')} {brief(got)}, a number with a decimal point; expected a whole number (an int), "
-                "which can count or point at a place."
-            )
-        return None
-    if isinstance(want, (list, tuple)):
-        return None if isinstance(got, (list, tuple)) else f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a list."
-    return None if type(got) is type(want) else f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a {_kind(want)}."
-
-
-def _kind(value: Any) -> str:
-    """The type of a plain value in a learner's words."""
-    if isinstance(value, torch.Tensor):
-        return "tensor"
-    if isinstance(value, dict) and "object" in value:
-        return str(value["object"])
-    return {"str": "string", "int": "number", "float": "number", "NoneType": "None"}.get(type(value).__name__, type(value).__name__)
-
-
-def value_problem(got: Any, kind: str, expected: Any, exercise: Exercise) -> tuple[str, str, str | None] | None:
+def value_problem(got: Any, kind: str, expected: Any, choices: tuple[str, ...]) -> tuple[str, str, str | None] | None:
     """Stage, message and mistake when a value exercise is blank or not filled in as asked."""
     if is_blank(got) or isinstance(got, dict) and got and all(map(is_blank, got.values())):
         return "not attempted", "Not attempted yet: fill in the blanks above, run that cell, then run this one again.", None
@@ -318,16 +194,17 @@ def value_problem(got: Any, kind: str, expected: Any, exercise: Exercise) -> tup
         if isinstance(want, (tuple, list)) and not isinstance(got[key], list):
             quotes = " (Without quotes?)" if isinstance(got[key], str) else ""
             return "type", f"Entry “{key}”: {brief(got[key])} is not a tuple such as (2, 3).{quotes}", "wrong type"
-        if isinstance(want, str) and (not isinstance(got[key], str) or exercise.choices and plain(got[key]) not in exercise.choices):
-            allowed = " Choose from: " + ", ".join(f"“{word}”" for word in exercise.choices) + "." if exercise.choices else ""
+        if isinstance(want, str) and (not isinstance(got[key], str) or choices and plain(got[key]) not in choices):
+            allowed = " Choose from: " + ", ".join(f"“{word}”" for word in choices) + "." if choices else ""
             return "type", f"Entry “{key}”: {brief(got[key])} is not one of the words asked for.{allowed}", "wrong type"
-        if isinstance(want, (int, float)) and not isinstance(want, bool) and not _is_number(got[key]):
+        if isinstance(want, (int, float)) and not isinstance(want, bool) and not is_number(got[key]):
             quotes = " (Without quotes?)" if isinstance(got[key], str) else ""
             return "type", f"Entry “{key}”: {brief(got[key])} is not a number.{quotes}", "wrong type"
     return None
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a plain value is one number: a Python number or a tensor of one element."""
     if isinstance(value, torch.Tensor):
         return value.numel() == 1
     return isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -341,6 +218,25 @@ def remarks(seen: Observation, exercise: Exercise, case: Case) -> list[str]:
         notes.append(f"Your code printed something on the way (“{first}”). That does no harm.")
     given = case.args.get("inputs", case.args) if isinstance(case.args, dict) else {}
     floats = [v for v in given.values() if isinstance(v, torch.Tensor) and v.is_floating_point()]
-    if exercise.kind != "value" and floats and isinstance(seen.value, torch.Tensor) and seen.value.dtype == torch.float64:
+    if exercise.runs and floats and isinstance(seen.value, torch.Tensor) and seen.value.dtype == torch.float64:
         notes.append("Your result is float64. That is right, but it takes twice the memory of the float32 that went in.")
     return notes
+
+
+def other_nesting(names: tuple[str, ...], got: Any, want: Any) -> str:
+    """Where the entries lie in other lists than they should."""
+    if isinstance(got, list) and isinstance(want, list) and len(names) == len(got) == len(want):
+        name, mine, wanted = next((n, g, w) for n, g, w in zip(names, got, want, strict=True) if g != w)
+        if isinstance(mine, int) and isinstance(wanted, int):
+            return f"Your {name} {does(name, 'holds', 'hold')} {mine} {'entry' if mine == 1 else 'entries'}; expected {wanted}."
+    if isinstance(got, int) and isinstance(want, int):
+        return f"Your result holds {got} {'entry' if got == 1 else 'entries'}; expected {want}."
+    return f"Your result divides its entries among its lists in another way than expected: {got} entries instead of {want}."
+
+
+def wrong_entries(got: Any, expected: Any, wrong: list[str]) -> str:
+    """Which entries of a value exercise are wrong, without telling the right ones."""
+    if not isinstance(expected, dict):
+        return f"The measurement does not say {brief(got)}."
+    listed = "; ".join(f"“{key}”: you wrote {brief(got[key], expected[key])}" for key in wrong)
+    return f"{len(expected) - len(wrong)} of {len(expected)} entries agree with the measurement. Not these: {listed}."

@@ -64,19 +64,21 @@ def _locate(dotted: str) -> tuple[Any, str]:
 class _BlockedClass:
     """Stands where a forbidden class was: to call it, to derive from it or to take a method of it is a shortcut."""
 
+    _refuse: Callable[..., Any]
+
     def __init__(self, refuse: Callable[..., Any]):
-        self.__dict__["refuse"] = refuse
+        self._refuse = refuse
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        self.refuse()
+        self._refuse()
 
     def __mro_entries__(self, bases: tuple) -> None:
-        self.refuse()
+        self._refuse()
 
     def __getattr__(self, name: str) -> None:
         if name.startswith("__"):
             raise AttributeError(name)
-        self.refuse()
+        self._refuse()
 
 
 @contextmanager

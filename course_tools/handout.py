@@ -5,19 +5,15 @@ Standard library only: ``python course.py handout`` needs no environment.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import shutil
 from pathlib import Path
 
-FOLDERS = ("course_utils", "docs/images", "benchmarks/results")
+from course_utils.launcher.notebooks import Damaged, answered, read
+
+FOLDERS = ("course_utils", "course_checks", "docs/images", "benchmarks/results")
 FILES = (
     "course.py",
-    "course_setup.py",
-    "course_export.py",
-    "course_work.py",
-    "course_merge.py",
     "conftest.py",
     "requirements.txt",
     "requirements.lock",
@@ -37,20 +33,16 @@ def blank_chapters(root: Path) -> list[Path]:
     found = []
     for path in sorted((root / "chapters").glob("*.ipynb")):
         try:
-            notebook = json.loads(path.read_text(encoding="utf-8"))
-            stubs = notebook["metadata"]["course"]["stubs"]
-        except (ValueError, KeyError, TypeError):
-            continue  # not a chapter of the course
-        if path.is_symlink():
+            notebook = read(path)
+        except Damaged:
             continue
-        for cell in notebook["cells"]:
-            course = cell["metadata"].get("course", {})
-            text = "".join(cell["source"]).encode("utf-8")
-            if course.get("role") == "answer" and hashlib.sha256(text).hexdigest() != stubs.get(course["exercise"]):
-                raise ValueError(
-                    f"chapters/{path.name} holds an answer to exercise {course['exercise']}.\n"
-                    f"Hand out a fresh copy: move yours away, or take it back with  git checkout chapters/{path.name}"
-                )
+        if "stubs" not in notebook["metadata"].get("course", {}) or path.is_symlink():
+            continue  # not a chapter of the course
+        for exercise in answered(notebook):
+            raise ValueError(
+                f"chapters/{path.name} holds an answer to exercise {exercise}.\n"
+                f"Hand out a fresh copy: move yours away, or take it back with  git checkout chapters/{path.name}"
+            )
         found.append(path)
     if not found:
         raise ValueError(f"There is no chapter to hand out in {root / 'chapters'}.")

@@ -30,7 +30,8 @@ from packaging.tags import Tag, compatible_tags, cpython_tags, mac_platforms
 from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
-ROOT = Path(__file__).resolve().parents[1]
+from course_utils.paths import ROOT
+
 LOCK = ROOT / "requirements.lock"
 PYTHONS = ((3, 11), (3, 12), (3, 13), (3, 14))
 GLIBC = 28  # Linux: glibc 2.28 or newer, which PyTorch asks for
@@ -40,6 +41,7 @@ HEAD = """\
 # Every package that the course can need, with its hashes: learner and developer, Linux, macOS and Windows, Python 3.11 to 3.14.
 # Written by  python -m course_tools.lock  from requirements.txt and pyproject.toml; do not edit. The launcher gives it to pip
 # as constraints (pip install -c requirements.lock ...). Below a package: the wheels seen, and their sizes in bytes.
+# One package is installed without a hash: on Linux without a GPU, PyTorch's CPU build, which only PyTorch's own index has.
 """
 
 
@@ -206,36 +208,17 @@ def missing_wheels(pins: Iterable[Pin]) -> list[str]:
 def resolve(folder: Path) -> list[Pin]:
     """Ask uv; the files that it needs lie in ``folder``."""
     uv = shutil.which("uv")
-    if uv is None:
+    if not uv:
         venv.create(folder / "venv", with_pip=True)
         python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
         subprocess.run([python, "-m", "pip", "install", "-q", "--only-binary", ":all:", "uv"], check=True)
-        uv = python.parent / "uv"
+        uv = str(python.parent / "uv")
     (folder / "wanted.in").write_text("\n".join(map(str, wanted())), encoding="utf-8")
     # No settings of this machine, its own indexes and wheels among them, may reach the lock.
     env = {name: value for name, value in os.environ.items() if not name.startswith(("UV_", "PIP_"))}
-    subprocess.run(
-        [
-            uv,
-            "pip",
-            "compile",
-            "--quiet",
-            "--no-config",
-            "--universal",
-            "--python-version",
-            "{}.{}".format(*PYTHONS[0]),
-            "--only-binary",
-            ":all:",
-            "--format",
-            "pylock.toml",
-            "-o",
-            "pylock.toml",
-            "wanted.in",
-        ],
-        cwd=folder,
-        env=env,
-        check=True,
-    )
+    oldest = "{}.{}".format(*PYTHONS[0])
+    words = f"--quiet --no-config --universal --python-version {oldest} --only-binary :all: --format pylock.toml -o pylock.toml wanted.in"
+    subprocess.run([uv, "pip", "compile", *words.split()], cwd=folder, env=env, check=True)
     return pins_of((folder / "pylock.toml").read_text(encoding="utf-8"))
 
 

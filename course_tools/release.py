@@ -16,16 +16,18 @@ import hashlib
 import re
 import shutil
 import tempfile
+import tomllib
 from pathlib import Path
+
+from course_utils.paths import ROOT
 
 from . import handout
 from .authoring.book.__main__ import main as make_book
-from .authoring.ledger import ROOT
 
 
 def version(root: Path = ROOT) -> str:
     """The version of the course."""
-    return re.search(r'(?m)^version = "(.+)"', (root / "pyproject.toml").read_text(encoding="utf-8")).group(1)
+    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
 
 def notes(number: str, root: Path = ROOT) -> str:

@@ -1,6 +1,4 @@
-"""Where things lie: the package, and the folder of the course around it. Standard library only."""
-
-from __future__ import annotations
+"""Where things lie: the package, and the folder of the course around it. Standard library only, readable by an old Python."""
 
 from pathlib import Path
 

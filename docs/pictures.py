@@ -7,13 +7,12 @@ Beside the map stands map.json: where each chapter's box lies (left, top, width,
 
 import json
 import shutil
-from pathlib import Path
 
 from course_checks.engine import catalogue, examine
+from course_utils.paths import ROOT
 from course_utils.show.drawings import arrow, box, sheet
 from course_utils.show.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
 
-ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 
 WIDE, TALL = 2.3, 1.05  # of a box

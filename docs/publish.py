@@ -14,7 +14,8 @@ import re
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from course_utils.paths import ROOT
+
 BLOCK = re.compile(r"(?s)<!-- ways in -->.*?<!-- /ways in -->")
 SETUP = """# Only for Colab, once for each session (a few minutes): fetch the course, install what it needs, go to the chapters.
 # If Colab then asks to restart the session, let it, and run this cell again. Files here vanish with the session:
@@ -43,7 +44,7 @@ def badges(repository: str, branch: str) -> str:
 def for_colab(chapter: str, repository: str, branch: str) -> str:
     """A chapter's notebook with the cell that sets Colab up in front; nothing else differs."""
     notebook = json.loads(chapter)
-    cell = {
+    cell: dict[str, object] = {
         "cell_type": "code",
         "id": "colab-setup",
         "metadata": {},

@@ -1,58 +1,93 @@
-"""What a linter and a line count can see."""
+"""What a linter, a formatter, a type checker and a line count can see: how large the house is, and which way its imports go."""
 
+import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from course_utils.paths import PACKAGE, ROOT
+
+CHECKS = ROOT / "course_checks"
+FOLDERS = ("benchmarks", "course_checks", "course_tools", "course_utils", "docs", "tests")
+IMPORT = """
+import sys, time
+start = time.process_time()
+import course_utils
+print(time.process_time() - start, *({"torch", "seaborn", "matplotlib", "numpy"} & set(sys.modules)))
+"""
+
+
+def python(*arguments):
+    return subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True)
+
+
+def lines_of(*folders):
+    """Lines of every Python file below these folders."""
+    return {path: len(path.read_text(encoding="utf-8").splitlines()) for folder in folders for path in folder.rglob("*.py")}
 
 
 def test_ruff_is_clean():
-    done = subprocess.run(
-        [sys.executable, "-m", "ruff", "check", "--no-cache", "--output-format=concise", "."], cwd=ROOT, capture_output=True, text=True
-    )
+    """No function has more than 25 branches, among other things: the rules stand in pyproject.toml."""
+    done = python("-m", "ruff", "check", "--no-cache", "--output-format=concise", ".")
     assert done.returncode == 0, done.stdout
 
 
-def test_rooms_keep_their_distance():
-    """A room of course_utils imports nothing that is built on top of it."""
-    above = {
-        "models": ("text", "training", "show", "checks", "exercises", "experiments"),
-        "text": ("models", "checks", "exercises", "experiments"),
-        "training": ("checks", "exercises", "experiments"),
-        "show": ("checks", "exercises", "experiments"),
-        "checks": ("experiments",),
-        "experiments": ("checks", "exercises"),
+def test_everything_is_formatted():
+    done = python("-m", "ruff", "format", "--no-cache", "--check", "--output-format=concise", ".")
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="takes most of a minute: `course.py test --fast` and `--full` run it")
+def test_types_fit():
+    done = python("-m", "mypy")
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_house_stays_small():
+    """What a chapter imports, with the launcher; the engine and its exercises; all of it: one person can read it."""
+    assert sum(lines_of(PACKAGE).values()) <= 11_000
+    assert sum(lines_of(CHECKS).values()) <= 13_000
+    everything = lines_of(*(ROOT / name for name in FOLDERS)) | {
+        path: len(path.read_text(encoding="utf-8").splitlines()) for path in ROOT.glob("*.py")
     }
-    for room, others in above.items():
-        for path in (ROOT / "course_utils" / room).rglob("*.py"):
-            text = path.read_text(encoding="utf-8")
-            assert "course_tools" not in text, f"{path.relative_to(ROOT)} reaches for the tools, which a hand-out leaves out"
-            for other in others:
-                assert f"course_utils.{other}" not in text and f"from ..{other}" not in text and f"from ...{other}" not in text, (
-                    f"{path.relative_to(ROOT)} reaches up to {other}"
-                )
+    assert sum(everything.values()) <= 58_000
 
 
-def test_the_package_stays_small():
-    """What a chapter imports, without the exercises, which are data: 10,491 lines at the end of the clean-up; six hundred more name
-    mistakes since then, four hundred draw what stood as drawing code in the chapters, two hundred are the words and drawings of
-    chapter 00b, thirty end the search for a reason in time, and seven hundred are the town gazette of chapters 09 and 10, with what is
-    trained on it, and two hundred more its pairs and the gaps that stay where they are; a hundred and fifty count for chapter 11a, fifty
-    are the sums of 11b, and two hundred are 12a's second judge, its ways of reading, its sketches and ModernBERT's block. Twelve hundred
-    are chapter 13: six hundred for 13a (attention in blocks, what memory it takes, few bits, drafts, a server) and six hundred for 13b
-    (features, linear attention, recall, long texts, handwritten digits)."""
-    files = [path for path in (ROOT / "course_utils").rglob("*.py") if "exercises" not in path.parts]
-    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in files}
-    assert sum(lines.values()) <= 14_300
+def test_modules_stay_readable():
+    long = {str(path.relative_to(ROOT)): lines for path, lines in lines_of(PACKAGE, CHECKS).items() if lines > 300}
+    assert long == {}
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "course_utils").rglob("*.py")), ids=lambda p: p.name)
-def test_modules_stay_readable(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+def test_packages_keep_their_distance():
+    """A part of course_utils imports nothing that is built on top of it; course_checks nothing that only authors and instructors have."""
+    above = {
+        "launcher": ("models", "text", "training", "show", "experiments"),
+        "models": ("text", "training", "show", "experiments", "launcher"),
+        "text": ("models", "training", "show", "experiments", "launcher"),
+        "training": ("show", "experiments", "launcher"),
+        "show": ("text", "training", "experiments", "launcher"),
+        "experiments": ("show", "launcher"),
+    }
+    for part, others in above.items():
+        for path in (PACKAGE / part).rglob("*.py"):
+            text, name = path.read_text(encoding="utf-8"), path.relative_to(ROOT)
+            reached = [
+                o for o in others if re.search(rf"(?m)^\s*(from|import) (course_utils\.|\.{{2,3}}){o}\b|from \.\.+ import .*\b{o}\b", text)
+            ]
+            assert not reached, f"{name} reaches up to {reached}"
+    for folder, others in ((PACKAGE, "course_checks|course_tools"), (CHECKS, r"course_tools|course_utils\.experiments")):
+        for path in folder.rglob("*.py"):
+            found = re.search(rf"(?m)^\s*(from|import) ({others})\b.*", path.read_text(encoding="utf-8"))
+            assert not found, f"{path.relative_to(ROOT)}: {found[0]}"
+
+
+def test_importing_the_package_costs_nothing():
+    """Less than 0.3 s of processor time, and neither PyTorch nor a drawing library."""
+    spent, *loaded = python("-c", IMPORT).stdout.split()
+    assert float(spent) < 0.3
+    assert not loaded
 
 
 def test_the_project_names_no_machine_and_no_registry():

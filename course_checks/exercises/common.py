@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -33,3 +37,16 @@ def sizes(g: torch.Generator, count: int, low: int = 2, high: int = 8) -> list[i
 def integers(g: torch.Generator, low: int, high: int, *shape: int) -> Tensor:
     """Whole numbers from ``low`` up to ``high`` - 1 from a case's own generator."""
     return torch.randint(low, high, shape, generator=g)
+
+
+def rotated(x: Tensor, base: float = 10_000.0) -> Tensor:
+    """Rotary positions in doubles: columns i and i + width/2 are one complex number, turned by position · base^(-2i/width)."""
+    n, half = x.shape[-2], x.shape[-1] // 2
+    angle = torch.outer(torch.arange(n).double(), base ** (-torch.arange(half).double() / half))
+    z = torch.complex(x[..., :half].double(), x[..., half:].double()) * torch.polar(torch.ones_like(angle), angle)
+    return torch.cat([z.real, z.imag], -1)
+
+
+def arguments(answer: Callable[..., Any], *values: Any) -> dict[str, Any]:
+    """Values by the names of the answer's parameters, in their order; those at the end may be left out."""
+    return dict(zip(inspect.signature(answer).parameters, values, strict=False))

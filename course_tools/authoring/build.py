@@ -20,21 +20,15 @@ from time import perf_counter
 
 from nbformat import NotebookNode
 
+from course_utils.paths import ROOT
+
+from .chapter import CHAPTER, SOLUTION, Chapter
 from .errors import AuthoringError, BuildError
 from .execute import CELL_TIMEOUT, execute
-from .ledger import ROOT, find_sources
+from .ledger import find_sources
 from .load import MAX_CODE_CELLS, MAX_WORDS, measure
-from .source import CHAPTER, SOLUTION, Chapter, read_chapter
-from .stored import (
-    KINDS,
-    changed_outputs,
-    compare,
-    edited_answers,
-    notebook_path,
-    other_text,
-    read_stored,
-    replace_both,
-)
+from .source import read_chapter
+from .model_file import KINDS, changed_outputs, compare, edited_answers, notebook_path, other_text, read_stored, replace_both
 from .uses import package_key
 
 
@@ -116,7 +110,7 @@ def _unchanged(chapter: Chapter, problems: list[str], package_changed: bool, roo
 
 
 def _outdated(number: str) -> str:
-    return f"  what {number} imports of course_utils has changed since it was built; run build --force {number}"
+    return f"  what {number} imports of the course has changed since it was built; run build --force {number}"
 
 
 def _refuse_to_overwrite(chapter: Chapter, root: Path) -> None:
@@ -177,10 +171,7 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     unknown = [number for number in options.chapters if number not in sources]
     if unknown:
-        print(
-            f"error: no source for {', '.join(unknown)}; there are {', '.join(sources) or 'none'}",
-            file=sys.stderr,
-        )
+        print(f"error: no source for {', '.join(unknown)}; there are {', '.join(sources) or 'none'}", file=sys.stderr)
         return 1
     failed = False
     for number in dict.fromkeys(options.chapters or sources):

@@ -18,13 +18,14 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from traitlets import Float
 
+from course_utils.paths import ROOT
+
+from .chapter import CHAPTER, SOLUTION, Chapter
 from .errors import BuildError
-from .ledger import ROOT
 from .outputs import WIDGET, clean_outputs, machine_paths, output_problem, readable
-from .source import CHAPTER, SOLUTION, Chapter
 
 CELL_TIMEOUT = 600.0
-RECORD = "__import__('course_tools.authoring.frames').authoring.frames.install()"  # what the book's pages need
+RECORD = "__import__('course_tools.authoring.slider_frames').authoring.slider_frames.install()"  # what the book's pages need
 _CELL_LINE = re.compile(r"Cell In\[(\d+)\], line (\d+)")
 _NOT_FOR_KERNELS = ("COURSE_STRICT", "MPLBACKEND", "PYTHONWARNINGS", "PYTHONDEVMODE")
 
@@ -52,6 +53,7 @@ class PatientClient(NotebookClient):
     ) -> dict[str, Any]:
         started = monotonic()
         idle_since: float | None = None
+        assert self.kc is not None  # the kernel has been started
         try:
             while True:
                 if task_poll_output_msg.done():
@@ -61,7 +63,7 @@ class PatientClient(NotebookClient):
                         self.log.warning("No reply from an idle kernel; going on with its outputs.")
                         return self._reply_from_outputs(cell)
                 elif timeout is not None and monotonic() - started > timeout:
-                    raise CellTimeoutError.error_from_timeout_and_cell("Cell took too long", timeout, cell)
+                    raise CellTimeoutError.error_from_timeout_and_cell("Cell took too long", int(timeout), cell)
                 try:
                     msg = await ensure_async(self.kc.shell_channel.get_msg(timeout=self.slice_s))
                 except Empty:
@@ -78,12 +80,7 @@ class PatientClient(NotebookClient):
         """The reply the kernel would have sent, as far as its outputs tell."""
         for output in cell.outputs:
             if output.output_type == "error":
-                return {
-                    "content": {
-                        "status": "error",
-                        **{key: output[key] for key in ("ename", "evalue", "traceback")},
-                    }
-                }
+                return {"content": {"status": "error", **{key: output[key] for key in ("ename", "evalue", "traceback")}}}
         return {"content": {"status": "ok"}}
 
     def widget_outputs(self) -> list[NotebookNode]:

@@ -17,9 +17,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from course_utils.paths import ROOT
+
 from .errors import AuthoringError, LedgerError, SourceError
 
-ROOT = Path(__file__).resolve().parents[2]
 SOURCE_NAME = re.compile(r"(?P<number>\d\d[a-z]?)_(?P<slug>[a-z0-9_]+)\.md")
 MAX_IDS = 3
 
@@ -108,11 +109,7 @@ def parse_markers(text: str, name: str = "source") -> list[Marker]:
         if not ids or not all(_ROW_ID.fullmatch(row) for row in ids):
             raise SourceError(name, line, f"cannot read {found[0]!r}; write it like <!-- ledger: 03-06 E-31 -->")
         if len(ids) > MAX_IDS:
-            raise SourceError(
-                name,
-                line,
-                f"{len(ids)} ids in one marker, at most {MAX_IDS}: put each where it is taught",
-            )
+            raise SourceError(name, line, f"{len(ids)} ids in one marker, at most {MAX_IDS}: put each where it is taught")
         markers.append(Marker(name, line, ids))
     return markers
 

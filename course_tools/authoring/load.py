@@ -9,7 +9,7 @@ from statistics import median
 
 from nbformat import NotebookNode
 
-from .source import FOLDED
+from .chapter import FOLDED
 
 MAX_WORDS, MAX_CODE_CELLS, MAX_CODE_LINES, MAX_COLUMNS = 5_000, 45, 25, 80  # of a chapter twice, of a cell, of a line
 
@@ -82,8 +82,4 @@ def measure(nb: NotebookNode) -> Load:
     """The load of a notebook."""
     cells = open_cells(nb)
     code = tuple(code_lines(cell.source) for cell in cells if cell.cell_type == "code")
-    return Load(
-        sum(count_words(cell.source) for cell in cells if cell.cell_type == "markdown"),
-        len(code),
-        code,
-    )
+    return Load(sum(count_words(cell.source) for cell in cells if cell.cell_type == "markdown"), len(code), code)

@@ -14,7 +14,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
-LIVE = "application/vnd.course.live+json"  # what a page of the book needs to move a picture; see frames.py
+LIVE = "application/vnd.course.live+json"  # what a page of the book needs to move a picture; see slider_frames.py
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_TEXT = {b"tEXt", b"iTXt", b"zTXt", b"tIME"}
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")

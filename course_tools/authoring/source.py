@@ -5,163 +5,29 @@ The text is a jupytext markdown notebook; ``blank`` says how answers are marked 
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import platform
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jupytext
-from nbformat import NotebookNode, v4
+from nbformat import NotebookNode
 
+from course_utils.launcher.notebooks import digest
+
+from ..metadata import KEY, ROLES, SCHEMA, CellMetadata, tag_of
 from .blank import Line, split_variants
+from .chapter import CHAPTER, FOLDED, SOLUTION, Cell, Chapter
 from .errors import SourceError
 from .ledger import SOURCE_NAME, parse_markers, strip_markers
 
-SCHEMA = 1
-ROLES = ("answer", "check", "hint")
-SOLUTION, CHAPTER = "solution", "chapter"
-FOLDED = "jp-MarkdownHeadingCollapsed"
+__all__ = ["CHAPTER", "SOLUTION", "Cell", "Chapter", "read_chapter", "with_headings"]
 
-_ALLOWED_METADATA = {"course", "tags", "deeper", "jupyter"}
+_ALLOWED_METADATA = {KEY, "tags", "deeper", "jupyter"}
 _EXERCISE = re.compile(r"(?P<chapter>\d\d[a-z]?)\.(?P<number>\d+)")
 _HEADING = re.compile(r"#{1,6} ")
-_EXERCISE_TITLE = re.compile(r"^### Exercise (\S+) ", re.MULTILINE)
 _EXERCISE_HEADING = re.compile(r"^### Exercise (?P<id>\S+)(?P<rest>[ \t]+\S.*)?$", re.MULTILINE)
 _DEEPER = re.compile(r"^#{2,6} Deeper: ", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell of a chapter, in its solved and in its blank form."""
-
-    kind: str  # "code" or "markdown"
-    id: str
-    line: int  # of its first line in the source
-    metadata: dict[str, Any]
-    solved: tuple[Line, ...]
-    blank: tuple[Line, ...]
-    answer: tuple[str, ...]  # the lines of the solution alone
-
-    @property
-    def exercise(self) -> str | None:
-        return self.metadata.get("course", {}).get("exercise")
-
-    @property
-    def role(self) -> str | None:
-        return self.metadata.get("course", {}).get("role")
-
-    @property
-    def measured(self) -> bool:
-        """Prints times and the like, so that its output may differ from build to build."""
-        return "measured" in self.metadata.get("tags", [])
-
-    @property
-    def live(self) -> bool:
-        """Shows what depends on the reader or on the whole course: it is run, and its output is not stored."""
-        return "live" in self.metadata.get("tags", [])
-
-    @property
-    def revealing(self) -> bool:
-        """Shows what a prediction is about: its output is stored with the solutions only."""
-        return "revealing" in self.metadata.get("tags", [])
-
-    def lines(self, kind: str) -> tuple[Line, ...]:
-        return self.solved if kind == SOLUTION else self.blank
-
-    def source(self, kind: str) -> str:
-        return "\n".join(text for _, text in self.lines(kind))
-
-
-RUN_FIRST = (
-    "*The kernel starts empty: run the cells from the top, with Shift+Enter. What stands below them already was computed when the "
-    "chapter was made.*"
-)
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """A chapter's text, read."""
-
-    path: Path
-    number: str
-    slug: str
-    sha256: str
-    cells: tuple[Cell, ...]
-
-    @property
-    def name(self) -> str:
-        return f"solutions/{self.path.name}"
-
-    @property
-    def stubs(self) -> dict[str, str]:
-        """Exercise id → hash of its blank answer cell."""
-        return {str(cell.exercise): digest(cell.source(CHAPTER)) for cell in self.cells if cell.role == "answer"}
-
-    def notebook(self, kind: str, package: str) -> NotebookNode:
-        """The notebook without outputs; ``package`` is the hash of the code it was run with."""
-        nb = v4.new_notebook()
-        nb.metadata.kernelspec = {
-            "display_name": "Python 3 (ipykernel)",
-            "language": "python",
-            "name": "python3",
-        }
-        nb.metadata.language_info = language_info()
-        nb.metadata.course = {
-            "chapter": self.number,
-            "kind": kind,
-            "source": self.sha256,
-            "package": package,
-            "stubs": self.stubs,
-        }
-        if former := former_ids(self.stubs):
-            nb.metadata.course["formerly"] = former
-        for cell in self.cells:
-            if cell.kind == "code":
-                nb.cells.append(v4.new_code_cell(cell.source(kind), id=cell.id, metadata=cell.metadata))
-            else:  # an address to link to: JupyterLab finds no heading with stars in it
-                text = _EXERCISE_TITLE.sub(r'<a id="exercise-\1"></a>\n\n\g<0>', cell.source(kind))
-                nb.cells.append(v4.new_markdown_cell(text, id=cell.id, metadata=cell.metadata))
-        ways = self.ways()
-        if ways:
-            nb.cells.insert(1, v4.new_markdown_cell(f"{ways}\n\n{RUN_FIRST}", id="links-top"))
-            nb.cells.append(v4.new_markdown_cell(ways, id="links-end"))
-        return nb
-
-    def ways(self) -> str:
-        """Links to the chapter before, to the map in the first chapter, and to the chapter behind; empty where there is no other."""
-        beside = [path for path in sorted(self.path.parent.glob("*.md")) if SOURCE_NAME.fullmatch(path.name)]
-        at, first = beside.index(self.path), beside[0]
-        parts = [f"[← {title(path)}]({path.stem}.ipynb)" for path in beside[:at][-1:]]
-        parts += [f"[map of the course]({first.stem}.ipynb#map)"] if at else []
-        parts += [f"[{title(path)} →]({path.stem}.ipynb)" for path in beside[at + 1 :][:1]]
-        return " | ".join(parts)
-
-
-def title(path: Path) -> str:
-    """What a chapter is called: the first heading of its source."""
-    return re.search(r"(?m)^# (.+)$", path.read_text(encoding="utf-8"))[1].strip()
-
-
-def language_info() -> dict[str, Any]:
-    """What the kernel says of its language: with less than all of it, merely opening a notebook would count as a change."""
-    return {
-        "codemirror_mode": {"name": "ipython", "version": 3},
-        "file_extension": ".py",
-        "mimetype": "text/x-python",
-        "name": "python",
-        "nbconvert_exporter": "python",
-        "pygments_lexer": "ipython3",
-        "version": platform.python_version(),
-    }
-
-
-def digest(text: str) -> str:
-    """SHA-256 of a text, the same on every operating system."""
-    return hashlib.sha256(text.replace("\r\n", "\n").encode("utf-8")).hexdigest()
 
 
 def cell_id(exercise: str, role: str) -> str:
@@ -174,17 +40,6 @@ def heading_of(exercise: str) -> str:
     from course_checks.engine import find  # brings torch, which the ledger alone does not need
 
     return find(exercise).heading
-
-
-def former_ids(exercises: Iterable[str]) -> dict[str, str]:
-    """Exercises that had another id before their chapter was cut in two: ``{"07a.1": "07.1", …}``; the learner's copies need it."""
-    from course_checks.engine import find
-
-    found = {}
-    for exercise in exercises:
-        with contextlib.suppress(LookupError):  # a chapter of the tests, whose exercises exist nowhere else
-            found[exercise] = find(exercise).formerly
-    return {exercise: old for exercise, old in found.items() if old}
 
 
 def with_headings(text: str, name: str, heading: Callable[[str], str] = heading_of) -> str:
@@ -208,11 +63,7 @@ def read_chapter(path: Path, heading: Callable[[str], str] = heading_of) -> Chap
     name = f"solutions/{path.name}"
     match = SOURCE_NAME.fullmatch(path.name)
     if match is None:
-        raise SourceError(
-            name,
-            1,
-            "a source is called NN_slug.md or NNa_slug.md, for example 08a_encoder_decoder.md",
-        )
+        raise SourceError(name, 1, "a source is called NN_slug.md or NNa_slug.md, for example 08a_encoder_decoder.md")
     text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
     parse_markers(text, name)
     cells = _Reader(name, match["number"], with_headings(text, name, heading)).read()
@@ -275,18 +126,10 @@ class _Reader:
             self._check_markdown(source, metadata, line)
             if metadata.pop("deeper", False) or _DEEPER.match(source):
                 metadata[FOLDED] = True
-        is_answer = metadata.get("course", {}).get("role") == "answer"
+        is_answer = tag_of({"metadata": metadata}).role == "answer"
         variants = split_variants(self.name, lines, is_answer)
         identity = self._identity(raw.cell_type, variants.solved, metadata)
-        return Cell(
-            raw.cell_type,
-            identity,
-            line,
-            metadata,
-            tuple(variants.solved),
-            tuple(variants.blank),
-            tuple(variants.answer),
-        )
+        return Cell(raw.cell_type, identity, line, metadata, tuple(variants.solved), tuple(variants.blank), tuple(variants.answer))
 
     def _metadata(self, raw: NotebookNode, line: int) -> dict[str, Any]:
         metadata = {key: value for key, value in raw.metadata.items() if key != "lines_to_next_cell"}
@@ -295,28 +138,22 @@ class _Reader:
             raise self._error(line, f"cannot read the cell's settings {broken!r}; write key=<JSON value>")
         unknown = sorted(set(metadata) - _ALLOWED_METADATA)
         if unknown:
-            raise self._error(
-                line,
-                f"unknown cell settings {', '.join(unknown)}; known: {', '.join(sorted(_ALLOWED_METADATA))}",
-            )
+            raise self._error(line, f"unknown cell settings {', '.join(unknown)}; known: {', '.join(sorted(_ALLOWED_METADATA))}")
         if "raises-exception" in metadata.get("tags", []):
             raise self._error(line, "a stored notebook shows no traceback: catch the exception and print it")
-        if "course" in metadata:
-            metadata["course"] = self._course(dict(metadata["course"]), raw.cell_type, line)
+        if KEY in metadata:
+            metadata[KEY] = self._course(dict(metadata[KEY]), raw.cell_type, line)
         return metadata
 
-    def _course(self, course: dict[str, Any], kind: str, line: int) -> dict[str, Any]:
+    def _course(self, course: dict[str, Any], kind: str, line: int) -> CellMetadata:
         if set(course) != {"exercise", "role"} or course["role"] not in ROLES:
-            raise self._error(
-                line,
-                f'course needs "exercise" and "role" (one of {", ".join(ROLES)}), not {course}',
-            )
+            raise self._error(line, f'course needs "exercise" and "role" (one of {", ".join(ROLES)}), not {course}')
         match = _EXERCISE.fullmatch(str(course["exercise"]))
         if match is None or match["chapter"] != self.number:
             raise self._error(line, f'exercise ids here look like "{self.number}.1", not {course["exercise"]!r}')
         if (kind == "markdown") != (course["role"] == "hint"):
             raise self._error(line, f"the {course['role']} of an exercise cannot be a {kind} cell")
-        return {"exercise": course["exercise"], "role": course["role"], "schema": SCHEMA}
+        return CellMetadata(exercise=course["exercise"], role=course["role"], schema=SCHEMA)
 
     def _check_markdown(self, source: str, metadata: dict[str, Any], line: int) -> None:
         if source.count("<details") != source.count("</details>"):
@@ -332,9 +169,9 @@ class _Reader:
             raise self._error(line, "a folded section begins with a heading, for example '## Deeper: …'")
 
     def _identity(self, kind: str, solved: list[Line], metadata: dict[str, Any]) -> str:
-        course = metadata.get("course")
-        if course:
-            base = cell_id(course["exercise"], course["role"])
+        exercise, role = tag_of({"metadata": metadata})
+        if exercise and role:
+            base = cell_id(exercise, role)
         else:
             base = digest(kind + "\n" + "\n".join(text for _, text in solved))[:12]
         self.seen[base] = self.seen.get(base, 0) + 1
@@ -347,25 +184,13 @@ def _check_exercises(name: str, cells: tuple[Cell, ...]) -> None:
         own = [cell for cell in cells if cell.exercise == exercise]
         answers, checks, hints = ([cell for cell in own if cell.role == role] for role in ROLES)
         if len(answers) != 1:
-            raise SourceError(
-                name,
-                own[0].line,
-                f"exercise {exercise} has {len(answers)} answer cells, it needs exactly one",
-            )
+            raise SourceError(name, own[0].line, f"exercise {exercise} has {len(answers)} answer cells, it needs exactly one")
         if len(checks) != 1:
-            raise SourceError(
-                name,
-                answers[0].line,
-                f"exercise {exercise} has {len(checks)} check cells, it needs exactly one",
-            )
+            raise SourceError(name, answers[0].line, f"exercise {exercise} has {len(checks)} check cells, it needs exactly one")
         if cells.index(checks[0]) < cells.index(answers[0]):
             raise SourceError(name, checks[0].line, f"the check of exercise {exercise} stands above its answer")
         if not hints:
             raise SourceError(name, answers[0].line, f"exercise {exercise} has no hint cell")
         for hint in hints:
             if "<details" not in hint.source(SOLUTION):
-                raise SourceError(
-                    name,
-                    hint.line,
-                    f"a hint of exercise {exercise} is not folded; put it in <details>",
-                )
+                raise SourceError(name, hint.line, f"a hint of exercise {exercise} is not folded; put it in <details>")

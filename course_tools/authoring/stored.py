@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,10 +9,13 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from course_utils.files import move
+from course_utils.launcher.notebooks import answered as edited_answers
+
 from .errors import BuildError
 from .execute import folder_of
 from .outputs import readable
-from .source import CHAPTER, SOLUTION, Chapter, digest
+from .source import CHAPTER, SOLUTION, Chapter
 from .uses import package_key
 
 KINDS = (SOLUTION, CHAPTER)
@@ -43,17 +45,6 @@ def read_stored(path: Path) -> NotebookNode | None:
         name = f"{path.parent.name}/{path.name}"
         kind = type(error).__name__
         raise BuildError(f"{name} is not a notebook any more ({kind}); move it away") from None
-
-
-def edited_answers(stored: NotebookNode) -> list[str]:
-    """Exercises whose answer cell is no longer the stub that was handed out."""
-    stubs = dict(stored.metadata.get("course", {}).get("stubs", {}))
-    found: dict[str, list[str]] = {exercise: [] for exercise in stubs}
-    for cell in stored.cells:
-        course = cell.metadata.get("course", {})
-        if course.get("role") == "answer":
-            found.setdefault(course.get("exercise"), []).append(digest(cell.source))
-    return [exercise for exercise, hashes in found.items() if hashes != [stubs.get(exercise)]]
 
 
 def compare(chapter: Chapter, root: Path) -> Report:
@@ -129,7 +120,7 @@ def replace_both(notebooks: dict[Path, NotebookNode]) -> None:
             fresh.append((part, path))
             part.write_bytes((nbformat.writes(nb, version=4) + "\n").encode("utf-8"))
         for part, path in fresh:
-            os.replace(part, path)
+            move(part, path)
     except BaseException:
         for path, content in old.items():
             if content is None:

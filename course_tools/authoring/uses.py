@@ -1,8 +1,8 @@
-"""Which files of ``course_utils`` a chapter runs: what its cells import, what that imports, and so on.
+"""Which files of the course's packages a chapter runs: what its cells import, what that imports, and so on.
 
 A notebook is keyed by these files, so that a changed hint of exercise 03.2 asks for chapter 03 to be built again and for
 no other. Imports are read from the text and never executed. A module that looks for files beside itself (by ``__file__``
-or ``importlib.resources``) counts together with the data in its folder.
+or ``importlib.resources``) counts together with the data in its folder: so does an exercise with its page of mistakes.
 """
 
 from __future__ import annotations
@@ -12,18 +12,21 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from .source import SOLUTION, Chapter, digest
+from course_utils.launcher.notebooks import digest
 
-PACKAGE = "course_utils"
+from .chapter import SOLUTION, Chapter
+
+PACKAGES = ("course_utils", "course_checks")
 _CODE = {".py", ".pyc"}
+_BINARY = {".safetensors", ".png"}
 
 
 def files_behind(chapter: Chapter, root: Path) -> list[Path]:
-    """The files of the package that a chapter depends on, sorted."""
+    """The files of the packages that a chapter depends on, sorted."""
     todo = {name for cell in chapter.cells if cell.kind == "code" for name in imported(cell.source(SOLUTION))}
     if any(cell.role == "check" for cell in chapter.cells):
-        todo.add(f"{PACKAGE}.exercises.ch{chapter.number}")  # the engine imports it by the exercise's id
-    todo = {name for name in todo if name.split(".")[0] == PACKAGE}
+        todo.add(f"course_checks.exercises.ch{chapter.number}")  # the engine imports it by the exercise's id
+    todo = _ours(todo)
     seen: set[str] = set()
     files: set[Path] = set()
     while todo:
@@ -37,16 +40,20 @@ def files_behind(chapter: Chapter, root: Path) -> list[Path]:
         if "__file__" in text or "importlib.resources" in text:
             files |= {data for data in path.parent.iterdir() if data.is_file() and data.suffix not in _CODE}
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        todo |= {other for other in _imports_of(path, mark, package) if other.split(".")[0] == PACKAGE} - seen
+        todo |= _ours(_imports_of(path, mark, package)) - seen
     return sorted(files)
+
+
+def _ours(names: set[str] | frozenset[str]) -> set[str]:
+    return {name for name in names if name.split(".")[0] in PACKAGES}
 
 
 def package_key(chapter: Chapter, root: Path) -> str:
     """A hash that changes when any file changes that the chapter depends on."""
     total = hashlib.sha256()
     for path in files_behind(chapter, root):
-        code = path.suffix not in {".safetensors", ".png"}
-        content = digest(path.read_text(encoding="utf-8")) if code else hashlib.sha256(path.read_bytes()).hexdigest()
+        raw = path.read_bytes()
+        content = hashlib.sha256(raw).hexdigest() if path.suffix in _BINARY else digest(raw.decode("utf-8"))
         total.update(f"{path.relative_to(root).as_posix()}\n{content}\n".encode())
     return total.hexdigest()
 
@@ -77,8 +84,5 @@ def _imports_of(path: Path, mark: int, package: str) -> frozenset[str]:
 
 def _file(name: str, root: Path) -> Path | None:
     """The file of a module; None for a name that is no module (a function, say)."""
-    place = root.joinpath(*name.split("."))
-    for path in (place.with_suffix(".py"), place / "__init__.py"):
-        if path.is_file():
-            return path
-    return None
+    path = root.joinpath(*name.split("."))
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()), None)

@@ -5,27 +5,26 @@ from __future__ import annotations
 import re
 import sys
 
-from course_checks.lookup import today
-
 from .collect import collect
+from .engines import Engine
+from .jobs import Plan, fingerprint_of_exercises
 from .marks import exercises_of
 from .options import parser
-from .report import write_reports
-from .run import alone_in, fingerprint_of_exercises, grade_class, key_of
+from .run import grade_class
+from .run_folder import alone_in, key_of
 from .sandbox import SandboxError
 from .settings import load_settings
+from .write_results import write_results
 
 
 def chapters(words: list[str]) -> tuple[str, ...]:
-    """What was typed as the course writes it: "3" and "8A" are "03" and "08a"; a chapter that has been cut in two is both of its parts.
-    ValueError for a chapter without exercises."""
+    """What was typed as the course writes it: "3" and "8A" are "03" and "08a". ValueError for a chapter without exercises."""
     known = {key.split(".")[0] for key in exercises_of()}
     found = [re.sub(r"^0*(\d+)(?=[a-z]?$)", lambda match: match[1].zfill(2), word.lower()) for word in words]
-    found = [today(number) for number in found]
-    for word, numbers in zip(words, found, strict=True):
-        if not known.issuperset(numbers):
+    for word, number in zip(words, found, strict=True):
+        if number not in known:
             raise ValueError(f"there is no chapter {word} with exercises. The chapters are: {', '.join(sorted(known))}")
-    return tuple(dict.fromkeys(number for numbers in found for number in numbers))
+    return tuple(dict.fromkeys(found))
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,21 +37,12 @@ def main(arguments: list[str] | None = None) -> int:
             raise ValueError(f"--timeout {options.timeout:g} must be positive and --memory {options.memory:g} at least 0.5")
         settings = load_settings(options.settings)
         only = chapters(options.only)
-        plan = {"only": only, "timeout": options.timeout, "memory": int(options.memory * 2**30), "unsafe": options.unsafe}
-        counts = grade_class(
-            options.submissions,
-            options.out,
-            plan,
-            options.resume,
-            options.jobs,
-            options.engine,
-            options.scheduler,
-            options.seed,
-            options.quiet,
-        )
+        plan = Plan(only, options.timeout, int(options.memory * 2**30), options.unsafe)
+        engine = Engine(options.engine, options.jobs, options.scheduler)
+        counts = grade_class(options.submissions, options.out, plan, engine, options.resume, options.seed, options.quiet)
         submissions = collect(options.submissions)
-        with alone_in(options.out, True) as book:
-            students = write_reports(book, settings, {key_of(s) for s in submissions}, fingerprint_of_exercises(only), only)
+        with alone_in(options.out, True) as run:
+            students = write_results(run, settings, {key_of(s) for s in submissions}, fingerprint_of_exercises(only), only)
     except (ValueError, OSError, SandboxError) as error:
         print(f"grading: {error}", file=sys.stderr)
         return 2
@@ -65,12 +55,12 @@ def main(arguments: list[str] | None = None) -> int:
             f"Nobody knows when {timeless} of the notebooks were handed in, so they get no late penalty. Canvas and Moodle do not give "
             "this time in their zip files; let Canvas or Moodle deduct the penalty."
         )
-    words = ["student" + "s" * (len(students) != 1), "notebook" + "s" * (counts["graded"] != 1)]
+    words = ["student" + "s" * (len(students) != 1), "notebook" + "s" * (counts.graded != 1)]
     print(
-        f"{len(students)} {words[0]}: {counts['graded']} {words[1]} graded, {counts['kept']} unchanged, "
-        f"{counts['unreadable']} unreadable. See {options.out}/report.html"
+        f"{len(students)} {words[0]}: {counts.graded} {words[1]} graded, {counts.kept} unchanged, "
+        f"{counts.unreadable} unreadable. See {options.out}/report.html"
     )
-    return 1 if counts["unreadable"] else 0
+    return 1 if counts.unreadable else 0
 
 
 if __name__ == "__main__":

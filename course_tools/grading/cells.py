@@ -12,7 +12,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from .names import Names, names_in, plain_python, without_checks
+from ..metadata import tag_of
+from .cell_names import Names, names_in, plain_python, without_checks
+from .dependencies import needs
 
 MOST_CELLS, MOST_SOURCE = 2_000, 1_000_000
 _CHECKED = re.compile(r"\bcheck\(\s*[\"'](\d\d[a-z]?\.\d+)[\"']")
@@ -40,40 +42,51 @@ def cell_of(index: int, source: str, exercise: str | None = None, role: str | No
     return Cell(**vars(names_in(source)), index=index, source=source, exercise=exercise, role=role, right=right)
 
 
-def read_notebook(data: bytes, former: dict[str, str] | None = None) -> list[Cell]:
-    """Code cells of a notebook, format 4 or 3; Unreadable, with the reason, for anything else.
+@dataclass(frozen=True)
+class Found:
+    """An exercise in a notebook: the index of the cell that answers it, and the name that the answer has there.
 
-    ``former``: ids of an earlier edition and those of today, under which its exercises are found.
+    ``needs`` are the indices of the cells to run for it, ``above`` of all cells down to its check; ``builds_on`` names other exercises
+    whose answers it uses, ``notes`` are for the feedback page, ``right`` is what the notebook's saved output claims.
     """
-    former = former or {}
-    try:
-        book = json.loads(data.decode("utf-8-sig"))
-    except (UnicodeDecodeError, ValueError, RecursionError):
-        raise Unreadable("this file is not a notebook: it is not readable as JSON") from None
-    if not isinstance(book, dict):
-        raise Unreadable("this file is not a notebook: it holds no object")
-    cells = book.get("cells")
-    if not isinstance(cells, list):  # format 3 kept them in worksheets
-        sheets = book.get("worksheets")
-        if not isinstance(sheets, list) or not sheets or not isinstance(sheets[0], dict) or not isinstance(sheets[0].get("cells"), list):
-            raise Unreadable("this file is not a notebook: it has no cells")
-        cells = [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet.get("cells") or []]
+
+    cell: int
+    name: str
+    needs: list[int]
+    above: list[int]
+    builds_on: list[str]
+    notes: list[str]
+    right: bool = False
+
+
+def read_notebook(data: bytes) -> list[Cell]:
+    """Code cells of a notebook, format 4 or 3; Unreadable, with the reason, for anything else."""
     found = []
-    for index, cell in enumerate(cells[:MOST_CELLS]):
+    for index, cell in enumerate(_raw_cells(data)[:MOST_CELLS]):
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
         source = cell.get("source", cell.get("input", ""))
         source = "".join(s for s in source if isinstance(s, str)) if isinstance(source, list) else source
-        if not isinstance(source, str) or len(source) > MOST_SOURCE:
-            continue
-        source = _CHECKED.sub(lambda asked: asked[0].replace(asked[1], former.get(asked[1], asked[1])), source)
-        metadata = cell.get("metadata")
-        course = metadata.get("course") if isinstance(metadata, dict) else None
-        exercise, role = (course.get("exercise"), course.get("role")) if isinstance(course, dict) else (None, None)
-        exercise = former.get(exercise, exercise) if isinstance(exercise, str) else None
-        right = tuple(former.get(name, name) for name in _said_right(cell.get("outputs")))
-        found.append(cell_of(index, source, exercise, role if isinstance(role, str) else None, right))
+        if isinstance(source, str) and len(source) <= MOST_SOURCE:
+            found.append(cell_of(index, source, *tag_of(cell), _said_right(cell.get("outputs"))))
     return found
+
+
+def _raw_cells(data: bytes) -> list[Any]:
+    """The cells as the file has them, whatever they are."""
+    try:
+        notebook = json.loads(data.decode("utf-8-sig"))
+    except (UnicodeDecodeError, ValueError, RecursionError):
+        raise Unreadable("this file is not a notebook: it is not readable as JSON") from None
+    if not isinstance(notebook, dict):
+        raise Unreadable("this file is not a notebook: it holds no object")
+    cells = notebook.get("cells")
+    if isinstance(cells, list):
+        return cells
+    sheets = notebook.get("worksheets")  # format 3 kept them there
+    if not isinstance(sheets, list) or not sheets or not isinstance(sheets[0], dict) or not isinstance(sheets[0].get("cells"), list):
+        raise Unreadable("this file is not a notebook: it has no cells")
+    return [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet.get("cells") or []]
 
 
 def _said_right(outputs: Any) -> tuple[str, ...]:
@@ -103,19 +116,14 @@ def is_check(cell: Cell) -> bool:
     return cell.role == "check" or bool(_CHECKED.search(cell.source))
 
 
-def find(cells: list[Cell], exercises: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """Exercises that are in a notebook: ``{id: {"cell": index, "name": …, "needs": [index, …], "above": [index, …], "builds_on": [id, …],
-    "notes": […], "right": bool}}``.
-
-    ``exercises`` maps ids to the names that are asked for. ``above`` are all cells down to the exercise's check; ``right`` is what the
-    notebook's saved output claims.
-    """
-    tagged = {cell.exercise for cell in cells if cell.role == "answer"}
+def find(cells: list[Cell], exercises: dict[str, str]) -> dict[str, Found]:
+    """Exercises that are in a notebook, by id. ``exercises`` maps ids to the names that are asked for."""
+    tagged = {cell.exercise for cell in cells if cell.role == "answer" and cell.exercise}
     answers = [cell for cell in map(_unchecked, cells) if cell is not None]
     chapters = {exercise.split(".")[0] for exercise in tagged & set(exercises)} or _likely(answers, exercises)
     untagged = Counter(name for exercise, name in exercises.items() if exercise not in tagged)
     right = {exercise for cell in cells for exercise in cell.right}
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Found] = {}
     for exercise, asked in exercises.items():
         if chapters and exercise.split(".")[0] not in chapters:
             continue  # the notebook of one chapter may define a helper that has the name of another chapter's exercise
@@ -128,15 +136,8 @@ def find(cells: list[Cell], exercises: dict[str, str]) -> dict[str, dict[str, An
         end = max(asking | {chosen.index})
         needed = needs(chosen, answers, end)
         below = {c.exercise for c in answers if c.index in needed and c.role == "answer" and c.exercise in exercises} - {exercise}
-        found[exercise] = {
-            "cell": chosen.index,
-            "name": name,
-            "needs": needed,
-            "builds_on": sorted(below),
-            "notes": notes,
-            "above": [c.index for c in answers if c.index <= end],
-            "right": exercise in right,
-        }
+        above = [c.index for c in answers if c.index <= end]
+        found[exercise] = Found(chosen.index, name, needed, above, sorted(filter(None, below)), notes, exercise in right)
     return found
 
 
@@ -195,45 +196,3 @@ def checked_name(cells: list[Cell], exercise: str) -> str | None:
     calls = [re.search(r"\bcheck\(\s*[\"']" + re.escape(exercise) + r"[\"']\s*,\s*(\w+)\s*\)", cell.source) for cell in cells]
     names = [call.group(1) for call in calls if call]
     return names[-1] if names else None
-
-
-def needs(cell: Cell, cells: list[Cell], end: int | None = None, changes: bool = True) -> list[int]:
-    """Indices of the cells to run for ``cell``, in the notebook's order: those that define or change what is used, and so on.
-
-    The nearest definition above is taken, and the nearest below if there is none above (a notebook can be run out of order); with it
-    what changes the name from there down to cell ``end``, where the check stands (None: down to ``cell``), unless ``changes`` is False.
-    """
-    end = cell.index if end is None else end
-    setters = {function: names for c in cells for function, names in c.sets.items()}
-    gives = {c.index: (c.defines | c.imported).union(*(setters.get(function, ()) for function in c.calls)) for c in cells}
-    imported = {name for c in cells for name in c.imported - c.defines}
-    stars = [c for c in cells if c.star or c.hidden]  # anything may come from them
-    chosen, todo = {cell.index}, [(name, cell) for name in sorted(cell.uses)]
-    asked = {(name, cell.index) for name in cell.uses}
-    while todo:
-        name, user = todo.pop()
-        holders = [c for c in cells if name in gives[c.index] and c is not user]
-        above = [c for c in holders if c.index < user.index]
-        below = [] if above or name in user.defines | user.imported else [c for c in holders if c.index > user.index]
-        intact = [c for c in above if c.broken is None]
-        helpers = intact[-1:] or above[-1:] or below[:1]
-        start = helpers[0].index if helpers else user.index
-        helpers += [
-            c
-            for c in cells
-            if changes
-            and start < c.index <= end
-            and c is not user
-            and c.broken is None
-            and (name in gives[c.index] or (name in c.touches and name not in imported))
-        ]
-        helpers += [c for c in stars if c.index <= end and not holders]
-        if name in ("_", "__", "___"):
-            helpers += [c for c in cells if c.shows and c.index < user.index][-3:]
-        for helper in helpers:
-            chosen.add(helper.index)
-            for used in helper.uses | ({name} if name in helper.touches else set()):
-                if (used, helper.index) not in asked:
-                    asked.add((used, helper.index))
-                    todo.append((used, helper))
-    return sorted(chosen)

@@ -67,7 +67,8 @@ def collect(folder: str | Path) -> list[Submission]:
 
 def _capped(found: list[Submission]) -> list[Submission]:
     """At most MOST_EACH notebooks of a student; one line says that there were more."""
-    kept, count = [], Counter()
+    kept: list[Submission] = []
+    count: Counter[tuple[str, str]] = Counter()
     for submission in found:
         count[submission.student, submission.identity] += 1
         many = count[submission.student, submission.identity]
@@ -81,21 +82,14 @@ def _capped(found: list[Submission]) -> list[Submission]:
 
 
 def _from_folder(base: Path) -> Iterator[Submission]:
+    """What was handed in below a folder; every folder right below it is a student, and gets a line."""
     errors: list[OSError] = []
     alone = [path for path in base.iterdir() if not path.name.startswith(".") and path.name != "__MACOSX"]
     seen: set[str] = set()  # folders right below the base in which something was handed in
-    for place, folders, files in os.walk(base, onerror=errors.append):
-        hidden = [name for name in folders if name.startswith(".") and name not in IGNORED]
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and f != "__MACOSX")
-        for name in sorted(hidden):
-            if Path(place) == base:
-                yield _problem(base, Path(place) / name, "a hidden folder: not read")
-        for name in list(folders):
-            if (Path(place) / name).is_symlink():
-                folders.remove(name)
-                yield _problem(base, Path(place) / name, "a symbolic link, which is not followed")
+    for folder, inner, files in os.walk(base, onerror=errors.append):
+        yield from _not_walked(base, Path(folder), inner)
         for name in sorted(files):
-            path = Path(place) / name
+            path = Path(folder) / name
             if name.startswith(".") or name in ("timestamp.txt", "Thumbs.db", "desktop.ini"):
                 continue
             found = list(_from_file(base, path, owned=alone != [path]))
@@ -109,6 +103,16 @@ def _from_folder(base: Path) -> Iterator[Submission]:
     for path in sorted(alone):
         if path.is_dir() and not path.is_symlink() and path.name not in seen:
             yield _problem(base, path, "an empty folder: nothing was handed in")
+
+
+def _not_walked(base: Path, folder: Path, inner: list[str]) -> Iterator[Submission]:
+    """Take out of ``inner``, the folders in a folder, those that are not read; a problem for each that a student may have meant."""
+    hidden = sorted(name for name in inner if name.startswith(".") and name not in IGNORED) if folder == base else []
+    yield from (_problem(base, folder / name, "a hidden folder: not read") for name in hidden)
+    shown = sorted(name for name in inner if not name.startswith(".") and name != "__MACOSX")
+    links = [name for name in shown if (folder / name).is_symlink()]
+    yield from (_problem(base, folder / name, "a symbolic link, which is not followed") for name in links)
+    inner[:] = [name for name in shown if name not in links]
 
 
 def _from_file(base: Path, path: Path, owned: bool) -> Iterator[Submission]:
@@ -184,61 +188,71 @@ def _named(stem: str) -> str:
 
 def _from_zip(path: Path, owner: tuple[str, str] | None) -> Iterator[Submission]:
     """Notebooks in a zip file: one student's, who speaks for nobody else, or (``owner`` None) a whole class's."""
-
-    def whose(where: PurePosixPath) -> tuple[str, str, str]:
-        if owner or not where.parts or where.is_absolute() or ".." in where.parts:
-            return (*(owner or (_named(path.stem), "")), where.name or path.name)
-        return _whose(where)
-
-    def refused(text: str, member: str = "") -> Submission:
-        student, identity, label = whose(PurePosixPath(member.replace("\\", "/")))
-        return Submission(student, label, str(path), member, identity, None, text)
-
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
             if len(entries) > ENTRIES:
-                yield refused(f"a zip file with {len(entries):,} entries: not opened")
+                yield _member(path, owner, problem=f"a zip file with {len(entries):,} entries: not opened")
                 return
             if not any(entry.filename.lower().endswith((".ipynb", ".zip")) for entry in entries):
-                yield refused("a zip file without a notebook")
-            for entry in entries:
-                name = entry.filename
-                where = PurePosixPath(name.replace("\\", "/"))
-                if (
-                    entry.is_dir()
-                    or not name.lower().endswith((".ipynb", ".zip"))
-                    or "__MACOSX" in where.parts
-                    or any(part.startswith(".") for part in where.parts if part not in (".", ".."))
-                ):
-                    continue
-                if len(name) > LONGEST:
-                    yield refused(f"a name of {len(name):,} characters: not read")
-                    continue
-                if owner and (CANVAS.match(where.name) or any(MOODLE.match(part) for part in where.parts)):
-                    yield refused(
-                        f"the name {name[:80]!r} is one that a learning-management system gives. In a zip file of one student it "
-                        "is not believed; the archive of a whole class is given to grade by itself",
-                        name,
-                    )
-                    continue
-                if name.lower().endswith(".zip"):
-                    yield refused("a zip file inside a zip file: not opened", name)
-                    continue
-                if where.is_absolute() or ".." in where.parts or re.match(r"^[A-Za-z]:", name):
-                    yield refused("a path that leads out of the zip file: not read", name)
-                elif (entry.external_attr >> 16) & 0o170000 == 0o120000:
-                    yield refused("a symbolic link in a zip file: not read", name)
-                elif entry.file_size > LARGEST or entry.file_size > RATIO * max(entry.compress_size, 2000):
-                    yield refused(f"{entry.file_size / 2**20:.0f} MB unpacked: not read", name)
-                elif entry.flag_bits & 1:
-                    yield refused("an encrypted entry: not read", name)
+                yield _member(path, owner, problem="a zip file without a notebook")
+            for entry in filter(_handed_in, entries):
+                if len(entry.filename) > LONGEST:
+                    yield _member(path, owner, problem=f"a name of {len(entry.filename):,} characters: not read")
                 else:
-                    student, identity, label = whose(where)
-                    inside = path.stat().st_mtime if owner or entry.date_time[0] <= 1980 else dt.datetime(*entry.date_time).timestamp()
-                    yield Submission(student, label, str(path), name, identity, None if identity else inside)
+                    yield _member(path, owner, entry, _refusal(entry, owner is not None))
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        yield refused(f"not a readable zip file ({type(error).__name__})")
+        yield _member(path, owner, problem=f"not a readable zip file ({type(error).__name__})")
+
+
+def _inside(name: str) -> PurePosixPath:
+    return PurePosixPath(name.replace("\\", "/"))
+
+
+def _handed_in(entry: zipfile.ZipInfo) -> bool:
+    """Whether a member of a zip file may be meant to be graded: no folder, nothing hidden, nothing that a system puts in by itself."""
+    parts = _inside(entry.filename).parts
+    hidden = "__MACOSX" in parts or any(part.startswith(".") for part in parts if part not in (".", ".."))
+    return not entry.is_dir() and entry.filename.lower().endswith((".ipynb", ".zip")) and not hidden
+
+
+def _leads_out(name: str) -> bool:
+    where = _inside(name)
+    return where.is_absolute() or ".." in where.parts or re.match(r"^[A-Za-z]:", name) is not None
+
+
+def _refusal(entry: zipfile.ZipInfo, owned: bool) -> str:
+    """Why a member of a zip file is not read; empty when it is. ``owned``: by one student, who may not name others."""
+    name, where = entry.filename, _inside(entry.filename)
+    if owned and (CANVAS.match(where.name) or any(MOODLE.match(part) for part in where.parts)):
+        return (
+            f"the name {name[:80]!r} is one that a learning-management system gives. In a zip file of one student it "
+            "is not believed; the archive of a whole class is given to grade by itself"
+        )
+    if name.lower().endswith(".zip"):
+        return "a zip file inside a zip file: not opened"
+    if _leads_out(name):
+        return "a path that leads out of the zip file: not read"
+    if (entry.external_attr >> 16) & 0o170000 == 0o120000:
+        return "a symbolic link in a zip file: not read"
+    if entry.file_size > LARGEST or entry.file_size > RATIO * max(entry.compress_size, 2000):
+        return f"{entry.file_size / 2**20:.0f} MB unpacked: not read"
+    return "an encrypted entry: not read" if entry.flag_bits & 1 else ""
+
+
+def _member(path: Path, owner: tuple[str, str] | None, entry: zipfile.ZipInfo | None = None, problem: str = "") -> Submission:
+    """A member of a zip file, or without an ``entry`` the file as a whole, as a submission of its owner or of whom its name tells."""
+    member = entry.filename if entry else ""
+    where = _inside(member)
+    if owner or not where.parts or where.is_absolute() or ".." in where.parts:
+        student, identity, label = *(owner or (_named(path.stem), "")), where.name or path.name
+    else:
+        student, identity, label = _whose(where)
+    if problem or identity or entry is None:  # the zip files of Canvas and Moodle carry the time of the download
+        return Submission(student, label, str(path), member, identity, None, problem)
+    believed = owner is None and entry.date_time[0] > 1980
+    handed_in = dt.datetime(*entry.date_time).timestamp() if believed else path.stat().st_mtime
+    return Submission(student, label, str(path), member, identity, handed_in)
 
 
 def load(submission: Submission) -> bytes:

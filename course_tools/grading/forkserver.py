@@ -16,9 +16,11 @@ import select
 import signal
 import socket
 import struct
-import sys
 import tempfile
 import traceback
+from typing import Any
+
+from course_tools.grading.messages import Job
 
 NOBODY = 65534
 NEW_USER, NEW_MOUNTS, NEW_PIDS, NEW_IPC, NEW_NET, NEW_NAME = 0x10000000, 0x20000, 0x20000000, 0x08000000, 0x40000000, 0x04000000
@@ -28,11 +30,12 @@ CALLS = {  # architecture; seccomp; add_key, request_key, keyctl, shmget, semget
     "aarch64": (0xC00000B7, 277, (217, 218, 219, 194, 190, 186, 279)),
 }
 FILES = 4000  # files and folders of a submission, in each of its folders
+PRELOADED = ("course_utils", "course_checks")  # every module of these that lies inside
 UNSAFE = os.environ.get("COURSE_UNSAFE_GRADING") == "1"
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _call(name: str, *args) -> None:
+def _call(name: str, *args: Any) -> None:
     if getattr(libc, name)(*args):
         code = ctypes.get_errno()
         raise OSError(code, f"{name}: {os.strerror(code)}")
@@ -63,18 +66,15 @@ def preload() -> None:
 
     torch.set_num_threads(1)
     torch.ones(2, 2) @ torch.ones(2, 2)  # the first product chooses the kernels, a third of a second; one thread, so forking stays safe
-    import course_utils
-
-    for room in ("models", "text", "training", "show", "experiments", "checks", "exercises"):
-        package = importlib.import_module(f"course_utils.{room}")
-        walk = pkgutil.walk_packages if room == "exercises" else pkgutil.iter_modules  # callables lie one folder deeper
-        for module in walk(package.__path__, f"course_utils.{room}."):
+    for name in PRELOADED:
+        package = importlib.import_module(name)
+        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
             try:
                 importlib.import_module(module.name)
             except ImportError:
-                pass  # an optional library that this institution has not installed
-    assert course_utils
-    from course_tools.grading import worker  # noqa: F401
+                if name != "course_utils":  # there it is an optional library that this institution has not installed
+                    raise
+    importlib.import_module("course_tools.grading.worker")
 
 
 def refuse_calls() -> None:
@@ -137,22 +137,22 @@ def mount_folders(space: int) -> None:
     os.chdir("/home/student")
 
 
-def handle(channel: socket.socket, job: dict) -> None:
-    """In a fork: shut it in, then let the worker serve the submission from process 1 of its own world."""
+def handle(channel: socket.socket, job: Job) -> None:
+    """In a fork: shut it in, then let the worker serve the submission from process 1 of its own namespace."""
     from course_tools.grading import wire, worker
 
     if UNSAFE:
         os.chdir(tempfile.mkdtemp())
         worker.serve(channel)
         os._exit(0)
-    new_namespaces(job["memory"], job["cpu"], job["space"])
+    new_namespaces(job.memory, job.cpu, job.space)
     child = os.fork()
     if child:
         channel.close()
         os.waitpid(child, 0)
         os._exit(0)
     libc.prctl(DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
-    mount_folders(job["space"])
+    mount_folders(job.space)
     libc.prctl(DUMPABLE, 0, 0, 0, 0)  # nobody inside may look into the supervisor's memory
     try:
         worker.serve(channel)
@@ -192,7 +192,7 @@ def main() -> None:
         message, handles, _, _ = socket.recv_fds(control, 65536, 1)
         if not message:
             return
-        job = json.loads(message)
+        job = Job(**json.loads(message))
         channel = socket.socket(fileno=handles[0])
         pid = os.fork()
         if pid == 0:
@@ -205,8 +205,8 @@ def main() -> None:
             finally:
                 os._exit(1)
         channel.close()
-        ended = watch(pid, control, job["memory"] + own, me)
-        control.send(struct.pack("!I", job["id"]) + ended.encode())
+        ended = watch(pid, control, job.memory + own, me)
+        control.send(struct.pack("!I", job.id) + ended.encode())
 
 
 def watch(pid: int, control: socket.socket, memory: int, me: int) -> str:
@@ -240,4 +240,4 @@ def end(pid: int, me: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -17,13 +17,16 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from course_checks import catalogue
+from course_utils.launcher.notebooks import Notebook, source_of
 from course_utils.paths import ROOT
 
-from .cells import Cell, cell_of, needs
-from .names import plain_python
+from ..metadata import KEY, tag_of
+from .cell_names import plain_python
+from .cells import Cell, cell_of
+from .dependencies import needs
 
 CONFIG = '''"""nbgrader for "Attention, from Kernels to GPT"."""
 
@@ -48,19 +51,28 @@ def grade_id(exercise: str, role: str) -> str:
     return f"ex-{exercise.replace('.', '-')}-{role}"
 
 
-def metadata(exercise: str, role: str, points: float | None) -> dict[str, Any]:
+class Mark(TypedDict):
+    """What nbgrader keeps in a cell's metadata, under ``nbgrader``."""
+
+    schema_version: int
+    grade_id: str
+    grade: bool
+    solution: bool
+    locked: bool
+    task: bool
+    cell_type: str
+    points: NotRequired[float]
+
+
+def mark_for(exercise: str, role: str, points: float | None) -> Mark:
     """nbgrader's mark on an answer cell (no points) or a check cell."""
     graded = points is not None
-    mark = {
-        "schema_version": 3,
-        "grade_id": grade_id(exercise, role),
-        "grade": graded,
-        "solution": not graded,
-        "locked": graded,
-        "task": False,
-        "cell_type": "code",
-    }
-    return {**mark, "points": points} if graded else mark
+    mark = Mark(
+        schema_version=3, grade_id=grade_id(exercise, role), grade=graded, solution=not graded, locked=graded, task=False, cell_type="code"
+    )
+    if points is not None:
+        mark["points"] = points
+    return mark
 
 
 def check_source(source: str) -> str:
@@ -84,28 +96,19 @@ def only_imports(source: str) -> bool:
     return bool(body) and all(isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in body)
 
 
-def _tag(cell: dict[str, Any]) -> tuple[str | None, str | None]:
-    tag = cell["metadata"].get("course", {})
-    return tag.get("exercise"), tag.get("role")
-
-
-def _text(cell: dict[str, Any]) -> str:
-    return cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
-
-
-def kept_cells(book: dict[str, Any], solved: dict[str, Any] | None = None) -> set[int]:
+def kept_cells(notebook: Notebook, solved: Notebook | None = None) -> set[int]:
     """Indices of the code cells that grading needs: imports, answers, checks, and what answers call.
 
     A stub shows little of what its solution will use: with the solved notebook its answers are asked, too.
     """
-    code = [(i, cell) for i, cell in enumerate(book["cells"]) if cell["cell_type"] == "code"]
-    roles = {i: _tag(cell) for i, cell in code}
-    answers_of = {_tag(cell): _text(cell) for cell in (solved or {"cells": []})["cells"] if _tag(cell)[1] == "answer"}
+    code = [(i, cell) for i, cell in enumerate(notebook["cells"]) if cell["cell_type"] == "code"]
+    tags = {i: tag_of(cell) for i, cell in code}
+    answers_of = {tag_of(cell): source_of(cell) for cell in (solved or {"cells": []})["cells"] if tag_of(cell).role == "answer"}
     variants: list[list[Cell]] = []
     for answers in ({}, answers_of):
-        texts = {i: answers.get(roles[i], _text(cell)) for i, cell in code if roles[i][1] != "check"}
-        variants.append([cell_of(i, text, *roles[i]) for i, text in texts.items()])
-    kept = {i for i, cell in code if roles[i][1] in ("answer", "check") or only_imports(_text(cell))}
+        texts = {i: answers.get(tags[i], source_of(cell)) for i, cell in code if tags[i].role != "check"}
+        variants.append([cell_of(i, text, *tags[i]) for i, text in texts.items()])
+    kept = {i for i, cell in code if tags[i].role in ("answer", "check") or only_imports(source_of(cell))}
     for cells in variants:
         for cell in cells:
             if cell.index in kept:
@@ -113,30 +116,34 @@ def kept_cells(book: dict[str, Any], solved: dict[str, Any] | None = None) -> se
     return kept
 
 
-def assignment(book: dict[str, Any], name: str, solved: dict[str, Any] | None = None) -> dict[str, Any]:
+def assignment(notebook: Notebook, name: str, solved: Notebook | None = None) -> Notebook:
     """A chapter's notebook as the source of an assignment."""
     points = {exercise.id: exercise.points for exercise in catalogue()}
-    kept, cells = kept_cells(book, solved), []
-    for index, cell in enumerate(book["cells"]):
-        exercise, role = _tag(cell)
-        text, marks = _text(cell), {}
-        if cell["cell_type"] == "code":
-            if index not in kept:
-                continue
-            if role in ("answer", "check"):
-                marks = {"nbgrader": metadata(exercise, role, points[exercise] if role == "check" else None)}
-                text = check_source(text) if role == "check" else text
-        elif not cells:
-            text = text.rstrip() + NOTE.format(name=name)
-        new = {
-            "cell_type": cell["cell_type"],
-            "id": cell["id"],
-            "source": text,
-            "metadata": {**({"course": cell["metadata"]["course"]} if exercise else {}), **marks},
-        }
-        cells.append(new | ({"outputs": [], "execution_count": None} if cell["cell_type"] == "code" else {}))
-    about = {key: book["metadata"][key] for key in ("kernelspec", "language_info") if key in book["metadata"]}
+    kept = kept_cells(notebook, solved)
+    cells: list[dict[str, Any]] = []
+    for index, cell in enumerate(notebook["cells"]):
+        if cell["cell_type"] == "code" and index not in kept:
+            continue
+        cells.append(_graded(cell, points) if cell["cell_type"] == "code" else _told(cell))
+        if len(cells) == 1 and cell["cell_type"] != "code":
+            cells[0]["source"] = cells[0]["source"].rstrip() + NOTE.format(name=name)
+    about = {key: notebook["metadata"][key] for key in ("kernelspec", "language_info") if key in notebook["metadata"]}
     return {"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _told(cell: dict[str, Any]) -> dict[str, Any]:
+    """A cell with the text and the tag of another, and nothing else."""
+    metadata = {KEY: cell["metadata"][KEY]} if tag_of(cell).exercise else {}
+    return {"cell_type": cell["cell_type"], "id": cell["id"], "source": source_of(cell), "metadata": metadata}
+
+
+def _graded(cell: dict[str, Any], points: dict[str, float]) -> dict[str, Any]:
+    """A code cell, marked for nbgrader where it is an answer or a check."""
+    (exercise, role), new = tag_of(cell), {**_told(cell), "outputs": [], "execution_count": None}
+    if exercise and role in ("answer", "check"):
+        new["metadata"]["nbgrader"] = mark_for(exercise, role, points[exercise] if role == "check" else None)
+        new["source"] = check_source(new["source"]) if role == "check" else new["source"]
+    return new
 
 
 def lay_out(root: str | Path, target: str | Path) -> list[str]:
@@ -151,10 +158,10 @@ def lay_out(root: str | Path, target: str | Path) -> list[str]:
     for path in chapters:
         key = root / "solutions" / path.name
         solved = json.loads(key.read_text(encoding="utf-8")) if key.exists() else None
-        book = assignment(json.loads(path.read_text(encoding="utf-8")), path.name, solved)
-        place = target / "source" / path.stem
-        place.mkdir(parents=True)
-        (place / path.name).write_text(json.dumps(book, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        notebook = assignment(json.loads(path.read_text(encoding="utf-8")), path.name, solved)
+        folder = target / "source" / path.stem
+        folder.mkdir(parents=True)
+        (folder / path.name).write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         names.append(path.stem)
     (target / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
     return names

@@ -19,6 +19,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,58 +64,55 @@ def load_settings(path: str | Path | None) -> Settings:
     if path is None:
         return Settings()
     try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return _settings(tomllib.loads(Path(path).read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:  # of the encoding, of TOML, and of what it says
         raise ValueError(f"{path}: {error}") from None
 
-    def wrong(text: str) -> ValueError:
-        return ValueError(f"{path}: {text}")
 
-    if not isinstance(data.get("weights", {}), dict) or not isinstance(data.get("late", {}), dict):
-        raise wrong("weights and late are tables: [weights], [late]")
-
-    def number(table: dict[str, Any], name: str, default: float, most: float = math.inf) -> float:
-        value = table.get(name, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
-            raise wrong(f"{name} = {value!r} must be a number from 0" + (f" to {most:g}" if most < math.inf else ""))
-        return float(value)
-
-    known_here = {"partial", "weights", "late", "exercises", "missing"}
-    unknown = set(data) - known_here | set(data.get("late", {})) - {"deadline", "per_day", "most"}
+def _settings(data: dict[str, Any]) -> Settings:
+    """What a file says, checked in the order in which people write it."""
+    weights, late = data.get("weights", {}), data.get("late", {})
+    if not isinstance(weights, dict) or not isinstance(late, dict):
+        raise ValueError("weights and late are tables: [weights], [late]")
+    unknown = set(data) - {"partial", "weights", "late", "exercises", "missing"} | set(late) - {"deadline", "per_day", "most"}
     if unknown:
-        raise wrong(f"unknown setting {sorted(unknown)[0]!r}")
-    if not isinstance(data.get("partial", True), bool):
-        raise wrong("partial must be true or false")
-    late = data.get("late", {})
+        raise ValueError(f"unknown setting {sorted(unknown)[0]!r}")
+    partial, missing = data.get("partial", True), data.get("missing", "zero")
+    if not isinstance(partial, bool):
+        raise ValueError("partial must be true or false")
     deadline = late.get("deadline")
     if late and not isinstance(deadline, dt.datetime):
-        raise wrong("[late] needs a deadline like 2027-01-31T23:59:00+00:00")
-    from course_checks.lookup import today
-
-    from .marks import exercises_of
-
-    if isinstance(data.get("exercises"), list) and all(isinstance(name, str) for name in data["exercises"]):
-        data["exercises"] = [new for name in data["exercises"] for new in today(name)]  # as the course calls them now
-    data["weights"] = {new: weight for name, weight in data.get("weights", {}).items() for new in today(name)}
-    known = {name for key in exercises_of() for name in (key, key.split(".")[0])}
-    strange = sorted(set(data.get("weights", {})) - known)
-    if strange:
-        raise wrong(f'[weights] names {strange[0]!r}, which is no chapter and no exercise; they are written like "03" and "03.2"')
+        raise ValueError("[late] needs a deadline like 2027-01-31T23:59:00+00:00")
+    _refuse_unknown(weights, '[weights] names {!r}, which is no chapter and no exercise; they are written like "03" and "03.2"')
     exercises = data.get("exercises", [])
     if not isinstance(exercises, list) or not all(isinstance(name, str) for name in exercises):
-        raise wrong('exercises is a list of chapters and exercises: ["03", "06.1"]')
-    strange = sorted(set(exercises) - known)
-    if strange:
-        raise wrong(f'exercises names {strange[0]!r}, which is no chapter and no exercise; write "03" or "03.2"')
-    if data.get("missing", "zero") not in ("zero", "empty"):
-        raise wrong(f'missing = {data["missing"]!r} must be "zero" or "empty"')
-    weights = {str(key): number(data["weights"], key, 1.0) for key in data.get("weights", {})}
+        raise ValueError('exercises is a list of chapters and exercises: ["03", "06.1"]')
+    _refuse_unknown(exercises, 'exercises names {!r}, which is no chapter and no exercise; write "03" or "03.2"')
+    if missing not in ("zero", "empty"):
+        raise ValueError(f'missing = {missing!r} must be "zero" or "empty"')
     return Settings(
-        data.get("partial", True),
-        weights,
-        deadline.timestamp() if deadline else None,
-        number(late, "per_day", 0.0, 1.0),
-        number(late, "most", 1.0, 1.0),
-        tuple(exercises),
-        data.get("missing", "zero"),
+        partial=partial,
+        weights={name: _number(weights, name, 1.0) for name in weights},
+        deadline=deadline.timestamp() if deadline else None,
+        per_day=_number(late, "per_day", 0.0, 1.0),
+        most=_number(late, "most", 1.0, 1.0),
+        exercises=tuple(exercises),
+        missing=missing,
     )
+
+
+def _refuse_unknown(names: Iterable[str], message: str) -> None:
+    """ValueError with the first of these names that is neither a chapter nor an exercise."""
+    from .marks import exercises_of
+
+    known = {name for key in exercises_of() for name in (key, key.split(".")[0])}
+    strange = sorted(set(names) - known)
+    if strange:
+        raise ValueError(message.format(strange[0]))
+
+
+def _number(table: dict[str, Any], name: str, default: float, most: float = math.inf) -> float:
+    value = table.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
+        raise ValueError(f"{name} = {value!r} must be a number from 0" + (f" to {most:g}" if most < math.inf else ""))
+    return float(value)

@@ -13,6 +13,8 @@ import traceback
 import types
 from typing import Any
 
+from .reply import Problem
+
 CELL_LIMIT = 10.0  # seconds for a cell that is not the answer's own: what only trains costs nobody the mark
 
 
@@ -73,9 +75,10 @@ def new_space() -> dict[str, Any]:
     return space
 
 
-def run_cells(sources: list[tuple[int, str]], answer_cell: int, seconds: float = 60.0) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def run_cells(sources: list[tuple[int, str]], answer_cell: int, seconds: float = 60.0) -> tuple[dict[str, Any], list[Problem]]:
     """Run cells in one namespace; a cell that fails or takes too long is noted and the next one runs. ``seconds``: for all together."""
-    space, problems = new_space(), []
+    space = new_space()
+    problems: list[Problem] = []
     for index, source in sources:
         name = f"<ipython-input-{index}>"
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
@@ -83,13 +86,18 @@ def run_cells(sources: list[tuple[int, str]], answer_cell: int, seconds: float =
             allowed = seconds / 2 if index == answer_cell else min(CELL_LIMIT, seconds / 2)
             with_limit(allowed, lambda source=source, name=name: run_cell(source, name, space))
         except BaseException as error:  # a cell may raise SystemExit or KeyboardInterrupt, too
-            frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
-            line = frames[-1].lineno if frames else getattr(error, "lineno", None)
-            lines = source.split("\n")
-            text = lines[line - 1].strip()[:200] if isinstance(line, int) and 0 < line <= len(lines) else ""
-            kind = "TimeoutError" if isinstance(error, CellTimeIsUp) else type(error).__name__[:100]
-            problems.append({"cell": index, "answer": index == answer_cell, "type": kind, "message": _message(error), "line": text})
+            problems.append(_problem(error, index, index == answer_cell, name, source))
     return space, problems
+
+
+def _problem(error: BaseException, cell: int, answer: bool, name: str, source: str) -> Problem:
+    """What stopped a cell, and the deepest line of its own text that the traceback names."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == name]
+    number = frames[-1].lineno if frames else getattr(error, "lineno", None)
+    lines = source.split("\n")
+    line = lines[number - 1].strip()[:200] if isinstance(number, int) and 0 < number <= len(lines) else ""
+    kind = "TimeoutError" if isinstance(error, CellTimeIsUp) else type(error).__name__[:100]
+    return Problem(cell, answer, kind, _message(error), line)
 
 
 def with_limit(seconds: float, work: Any) -> None:

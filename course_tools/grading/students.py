@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from .marks import exercises_of
-from .run import Book
+from .collect import Submission
+from .marks import Mark, exercises_of
+from .run_folder import GradeRecord, RunFolder
 from .settings import Settings
 
 
@@ -19,96 +20,115 @@ class HandIn(NamedTuple):
 
 
 @dataclass
+class CountedMark(Mark):
+    """A mark as it ``counts`` in this class: weighted, less what being late costs; from this ``file``, the best of so many ``times``."""
+
+    counts: float = 0.0
+    file: str = ""
+    times: int = 1
+
+
+@dataclass
 class Student:
     """Everything of one student: the best mark of each exercise, and what could not be read."""
 
     name: str
     identity: str = ""
-    marks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    marks: dict[str, CountedMark] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     history: dict[str, list[HandIn]] = field(default_factory=dict)  # chapter → one hand-in after the other
 
     def total(self) -> float:
         """Weighted points, late penalty included."""
-        return round(sum(mark["counts"] for mark in self.marks.values()), 4)
+        return round(sum(mark.counts for mark in self.marks.values()), 4)
 
 
-def students_of(book: Book, settings: Settings, keys: set[str] | None = None, stamp: str | None = None) -> list[Student]:
-    """Read the lines of a run, the newest of each notebook; an exercise that was handed in several ``times`` counts once, at its
+Who = tuple[str, str]  # name and identity: two students may share a name
+
+
+def students_of(run: RunFolder, settings: Settings, keys: set[str] | None = None, stamp: str | None = None) -> list[Student]:
+    """Read the records of a run, the newest of each notebook; an exercise that was handed in several ``times`` counts once, at its
     best.
 
-    With ``stamp`` only lines of these exercises: a run with ``--only`` in the same folder graded fewer.
+    With ``stamp`` only records of these exercises: a run with ``--only`` in the same folder graded fewer.
     """
-    newest: dict[str, int] = {}
-    series = _Series()
-    for number, line in enumerate(book.lines()):
-        if (keys is None or line["key"] in keys) and stamp in (None, line.get("stamp")):
-            newest[line["key"]] = number
-            series.add(line)
-    wanted = set(newest.values())
-    students: dict[tuple[str, str], Student] = {}
-    again: Counter[tuple[str, str, str]] = Counter()
-    for line in sorted((line for number, line in enumerate(book.lines()) if number in wanted), key=_place):
-        submission = line["submission"]
-        who = submission["student"], submission["identity"]  # two students may share a name
-        student = students.setdefault(who, Student(*who, history=series.of(who)))
-        student.files.append(submission["label"])
-        if line["problem"]:
-            student.problems.append(f"{submission['label']}: {line['problem']}")
-        kept = settings.kept(submission["handed_in"])
-        for exercise, mark in line["marks"].items():
-            mark["counts"] = round(settings.points(exercise, mark["points"], mark["possible"]) * kept, 6)
-            mark["file"] = submission["label"]
-            if kept < 1:
-                mark["notes"] = [*mark["notes"], f"handed in late: {kept:.0%} of the points remain"]
-            again[*who, exercise] += 1
-            old = student.marks.get(exercise)
-            if old is None or mark["counts"] > old["counts"]:
-                student.marks[exercise] = mark
-    for (*who, exercise), times in again.items():
-        students[tuple(who)].marks[exercise]["times"] = times
+    newest: dict[str, GradeRecord] = {}
+    hand_ins = _HandIns()
+    for record in run.records():
+        if (keys is None or record.key in keys) and stamp in (None, record.stamp):
+            newest[record.key] = record
+            hand_ins.add(record)
+    students: dict[Who, Student] = {}
+    for record in sorted(newest.values(), key=_in_time):
+        who = _who(record.submission)
+        student = students.setdefault(who, Student(*who, history=hand_ins.of(who)))
+        student.files.append(record.submission.label)
+        if record.problem:
+            student.problems.append(f"{record.submission.label}: {record.problem}")
+        for exercise, mark in record.marks.items():
+            counted, before = _counted(mark, record.submission, settings), student.marks.get(exercise)
+            best = counted if before is None or counted.counts > before.counts else before
+            best.times = before.times + 1 if before else 1
+            student.marks[exercise] = best
     return sorted(students.values(), key=lambda s: (s.name.casefold(), s.name, s.identity))
 
 
-class _Series:
+def _who(submission: Submission) -> Who:
+    return submission.student, submission.identity
+
+
+def _counted(mark: Mark, submission: Submission, settings: Settings) -> CountedMark:
+    """A mark by the rules of the class."""
+    kept = settings.kept(submission.handed_in)
+    counts = round(settings.points(mark.exercise, mark.points, mark.possible) * kept, 6)
+    counted = CountedMark(**vars(mark), counts=counts, file=submission.label)
+    if kept < 1:
+        counted.notes = [*mark.notes, f"handed in late: {kept:.0%} of the points remain"]
+    return counted
+
+
+def _in_time(record: GradeRecord) -> tuple[float, str, str]:
+    """How records are sorted, whatever order the judges ended in: by the time of handing in, then by name."""
+    submission = record.submission
+    return float("-inf") if submission.handed_in is None else submission.handed_in, submission.path, submission.member
+
+
+class _Entry(NamedTuple):
+    """A hand-in with what sorts it where no dates do, and the digest of its file."""
+
+    order: tuple[int, str, str, str]
+    sha256: str
+    hand_in: HandIn
+
+
+class _HandIns:
     """Hand-ins by student and chapter, in their order in time; the same file handed in once more is no new hand-in."""
 
     def __init__(self) -> None:
-        self.found: dict[tuple[str, str], dict[str, list[tuple[tuple, str, HandIn]]]] = {}
+        self.found: dict[Who, dict[str, list[_Entry]]] = {}
         self.turns: Counter[str] = Counter()
 
-    def add(self, line: dict[str, Any]) -> None:
-        submission = line["submission"]
-        self.turns[line["key"]] += 1
-        when, by_chapter = submission["handed_in"], {}
-        for exercise, mark in line["marks"].items():
-            by_chapter.setdefault(exercise.split(".")[0], {})[exercise] = mark["points"]
-        place = self.turns[line["key"]], submission["label"], submission["member"], submission["path"]
-        for chapter, points in by_chapter.items():
-            mine = self.found.setdefault((submission["student"], submission["identity"]), {}).setdefault(chapter, [])
-            mine.append((place, line["sha256"], HandIn(when, points)))
+    def add(self, record: GradeRecord) -> None:
+        submission = record.submission
+        self.turns[record.key] += 1
+        chapters: dict[str, dict[str, float]] = {}
+        for exercise, mark in record.marks.items():
+            chapters.setdefault(exercise.split(".")[0], {})[exercise] = mark.points
+        order = self.turns[record.key], submission.label, submission.member, submission.path
+        for chapter, points in chapters.items():
+            entries = self.found.setdefault(_who(submission), {}).setdefault(chapter, [])
+            entries.append(_Entry(order, record.sha256, HandIn(submission.handed_in, points)))
 
-    def of(self, who: tuple[str, str]) -> dict[str, list[HandIn]]:
+    def of(self, who: Who) -> dict[str, list[HandIn]]:
         """By date where every hand-in of a chapter has one, else in the order in which they were graded."""
         ordered: dict[str, list[HandIn]] = {}
         for chapter, entries in sorted(self.found.get(who, {}).items()):
-            dated = all(entry.when is not None for _, _, entry in entries)
-            entries.sort(key=lambda found: (found[2].when if dated else 0.0, *found[0]))
-            new = [
-                entry
-                for before, (_, digest, entry) in zip([None, *entries], entries, strict=False)
-                if before is None or before[1] != digest
-            ]
-            ordered[chapter] = new
+            dated = all(entry.hand_in.when is not None for entry in entries)
+            entries.sort(key=lambda entry: (entry.hand_in.when or 0.0 if dated else 0.0, *entry.order))
+            before = [None, *(entry.sha256 for entry in entries)]
+            ordered[chapter] = [entry.hand_in for entry, last in zip(entries, before, strict=False) if entry.sha256 != last]
         return ordered
-
-
-def _place(line: dict[str, Any]) -> tuple:
-    """Where a line stands among others, whatever order the judges ended in: by the time of handing in, then by name."""
-    submission = line["submission"]
-    handed_in = submission["handed_in"]
-    return (float("-inf") if handed_in is None else handed_in, submission["path"], submission["member"])
 
 
 def assigned(students: list[Student], settings: Settings, only: tuple[str, ...] = ()) -> list[str]:
@@ -139,4 +159,4 @@ def share(student: Student, everybody: list[str], settings: Settings, only: tupl
         if not counted:
             return None
     most = sum(settings.points(key, exercises[key].points, exercises[key].points) for key in counted)
-    return sum(mark["counts"] for key, mark in student.marks.items() if key in counted) / most if most else 0.0
+    return sum(mark.counts for key, mark in student.marks.items() if key in counted) / most if most else 0.0

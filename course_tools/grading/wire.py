@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from course_checks.exercise import Registered
+from course_checks.case import Registered
 from course_checks.plain_data import DTYPES
 
 HEAD, BODY, DEPTH = 8 * 2**20, 64 * 2**20, 12

@@ -17,36 +17,41 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from . import wire
-from .cells import Unreadable, find, read_notebook, runnable
+from .cells import Found, Unreadable, find, read_notebook, runnable
 from .likeness import likeness
+from .messages import Notebook, Report, Task
+from .reply import Reply
 from .shell import run_cells
+
+SEAL = 16  # bytes
+PATIENCE = 4.0
+OURS = ("course_utils", "course_checks", "course_tools")  # the packages of the course
 
 
 def serve(channel: socket.socket) -> None:
-    """Handle one submission: notebook in, exercises out; cases in, observations out."""
-    job = wire.read(lambda n: _receive(channel, n))
+    """Handle one submission: notebook in, exercises out; tasks in, reports out."""
+    notebook = Notebook(**wire.read(lambda n: _receive(channel, n)))
     try:
-        cells = read_notebook(job["notebook"], job.get("former"))
+        cells = read_notebook(notebook.content)
     except Unreadable as error:
         channel.sendall(wire.pack({"problem": str(error)}))
         return
-    found = find(cells, job["exercises"])
-    channel.sendall(wire.pack({"problem": None, "found": found, "cells": len(cells)}))
+    found = find(cells, notebook.exercises)
+    channel.sendall(wire.pack({"problem": None, "found": {exercise: vars(one) for exercise, one in found.items()}}))
     sources = runnable(cells)
     while True:
-        task = wire.read(lambda n: _receive(channel, n))
-        if task is None:
+        message = wire.read(lambda n: _receive(channel, n))
+        if message is None:
             return
-        place = found[task["exercise"]]
-        task["name"] = place["name"]
-        task["sources"] = [(index, sources[index]) for index in place["above" if task["everything"] else "needs"]]
-        task["cell"] = place["cell"]
-        ended, frame = _in_a_child(task, channel)
+        task = Task(**message)
+        report = _in_a_child(task, found[task.exercise], sources, channel)
         _clear_folders()
-        channel.sendall(wire.pack({"exercise": task["exercise"], "ended": ended, "frame": frame}))
+        channel.sendall(wire.pack(vars(report)))
 
 
 def _receive(channel: socket.socket, count: int) -> bytes:
@@ -59,9 +64,9 @@ def _receive(channel: socket.socket, count: int) -> bytes:
     return bytes(data)
 
 
-def _in_a_child(task: dict[str, Any], channel: socket.socket) -> tuple[str, bytes]:
-    """Run one exercise; how it ended ("done", "time", "size", "forged" or "exit N") and the frame without its seal."""
-    seal = os.urandom(16)
+def _in_a_child(task: Task, found: Found, sources: dict[int, str], channel: socket.socket) -> Report:
+    """Run one exercise in a process of its own; its reply comes without the seal."""
+    seal = os.urandom(SEAL)
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -71,35 +76,47 @@ def _in_a_child(task: dict[str, Any], channel: socket.socket) -> tuple[str, byte
             os.setpgid(0, 0)
             for handle in (0, 1, 2):  # what the submission prints goes nowhere
                 os.dup2(os.open(os.devnull, os.O_RDWR), handle)
-            frame = seal + wire.pack(observed(task))
+            frame = seal + wire.pack(observed(task, found, sources).to_plain())
             while frame:
                 frame = frame[os.write(writer, frame) :]
         finally:
             os._exit(0)
     os.close(writer)
-    data, until, ended, status = bytearray(), time.monotonic() + task["seconds"], "done", None
-    while ended == "done":
+    try:
+        ended, data, status = _collect(reader, child, task)
+    finally:
+        os.close(reader)
+    status = _reap(child, status)
+    if ended == "done" and not data:
+        ended = f"exit {status}"
+    elif ended == "done" and data[:SEAL] != seal:
+        ended = "forged"
+    return Report(ended, data[SEAL:] if ended == "done" else b"")
+
+
+def _collect(reader: int, child: int, task: Task) -> tuple[str, bytes, int | None]:
+    """What a child writes until it ends, or takes too long ("time"), or writes too much ("size"); and its exit status, if that is known."""
+    data, until, status = bytearray(), time.monotonic() + task.seconds, None
+    while True:
         if select.select([reader], [], [], 0.05 if status is None else 0)[0]:
             piece = os.read(reader, 1 << 20)
             data += piece
             if not piece:
-                break
+                return "done", bytes(data), status
         elif status is not None:
-            break  # it has ended; a process it left behind may keep the channel open
+            return "done", bytes(data), status  # it has ended; a process it left behind may keep the pipe open
         else:
-            pid, raw = os.waitpid(child, os.WNOHANG)
-            status = os.waitstatus_to_exitcode(raw) if pid else None
-        if len(data) > task["bytes"]:
-            ended = "size"
-        elif time.monotonic() > until:
-            ended = "time"
-    os.close(reader)
-    status = _reap(child, status)
-    if ended == "done" and not data:
-        ended = f"exit {status}"
-    elif ended == "done" and bytes(data[:16]) != seal:
-        ended = "forged"
-    return ended, bytes(data[16:]) if ended == "done" else b""
+            status = _exit_status(child)
+        if len(data) > task.size:
+            return "size", b"", status
+        if time.monotonic() > until:
+            return "time", b"", status
+
+
+def _exit_status(child: int) -> int | None:
+    """How a child has ended; None while it runs."""
+    pid, raw = os.waitpid(child, os.WNOHANG)
+    return os.waitstatus_to_exitcode(raw) if pid else None
 
 
 def _end_everything(child: int) -> None:
@@ -123,12 +140,10 @@ def _reap(child: int, status: int | None) -> int:
     """Exit status of ``child``, after it and everything it has left behind are gone."""
     until = time.monotonic() + 0.2
     with contextlib.suppress(ChildProcessError):
-        while status is None and time.monotonic() < until:  # it has closed its channel: let it end by itself, for its exit status
-            pid, raw = os.waitpid(child, os.WNOHANG)
-            if pid:
-                status = os.waitstatus_to_exitcode(raw)
-                break
-            time.sleep(0.001)
+        while status is None and time.monotonic() < until:  # it has closed its pipe: let it end by itself, for its exit status
+            status = _exit_status(child)
+            if status is None:
+                time.sleep(0.001)
     _end_everything(child)
     with contextlib.suppress(ChildProcessError):
         while True:
@@ -151,50 +166,51 @@ def _clear_folders() -> None:
                     os.unlink(entry.path)
 
 
-def observed(task: dict[str, Any]) -> dict[str, Any]:
+def observed(task: Task, found: Found, sources: dict[int, str]) -> Reply:
     """Run the cells of an exercise, then observe its answer on the cases."""
     from course_checks.again import observe_again
+    from course_checks.kinds import KINDS
     from course_checks.observation import Error, Observation
-    from course_checks.observe import TooLong, observe_all, wrong_kind
+    from course_checks.observe import TooLong, observe_all
 
-    from .closed import close, remembered
+    from .blocked_calls import block, remembered
 
     sys.stdout = sys.stderr = open(os.devnull, "w")  # prints of cells cost nothing, however many
     ours, alike, put_back = is_ours, likeness, remembered()
-    space, problems = run_cells(task["sources"], task["cell"], task["seconds"])
-    report = {"problems": problems, "status": "observed", "seen": [], "line": "", "number": None, "likeness": ""}
-    if task["name"] not in space:
-        return {**report, "status": "missing"}
-    answer = space[task["name"]]
+    wanted = found.above if task.everything else found.needs
+    space, problems = run_cells([(index, sources[index]) for index in wanted], found.cell, task.seconds)
+    if found.name not in space:
+        return Reply("missing", problems=problems)
+    answer, digest = space[found.name], ""
     put_back()
     with contextlib.suppress(Exception):  # an answer may be anything
-        report["likeness"] = alike(answer)
+        digest = alike(answer)
+    reply = Reply(problems=problems, likeness=digest)
     if ours(answer):
-        return {**report, "status": "ours"}
-    wrong = wrong_kind(task["kind"], answer)
+        return replace(reply, status="ours")
+    wrong = KINDS[task.kind].instead(answer)
     if wrong:
-        return {**report, "status": "wrong kind", "line": wrong}
-    cases = [(case["args"], tuple(case["gradients"])) for case in task["cases"]]
-    used = close(task["forbidden"])
+        return replace(reply, status="wrong kind", line=wrong)
+    used = block(task.forbidden)
     try:
-        asked = task["kind"], answer, cases, tuple(task["forbidden"]), PATIENCE * task["limit"]
-        with processor_limit(task["limit"]):
+        asked = task.kind, answer, task.cases, task.forbidden, PATIENCE * task.limit
+        with processor_limit(task.limit):
             seen = observe_all(*asked)
-        with processor_limit(task["limit"]):
+        with processor_limit(task.limit):
             seen = observe_again(*asked, seen)
     except TooLong as stopped:
         if not used:
-            return {**report, "status": "time", "line": stopped.line, "number": stopped.number}
+            return replace(reply, status="time", line=stopped.line, number=stopped.number)
     except BaseException:
         if not used:
             raise
     if used:
         seen = [Observation(status="forbidden", error=Error(message=used[0]))]
-    return {**report, "seen": [observation.to_plain() for observation in seen]}
+    return replace(reply, seen=seen)
 
 
 @contextlib.contextmanager
-def processor_limit(seconds: float):
+def processor_limit(seconds: float) -> Iterator[None]:
     """Stop an answer after so many seconds of the processor. By the clock it has PATIENCE times as long: a neighbour that burns the
     processor costs nobody a mark."""
     from course_checks.limits import ANSWER, TimeIsUp
@@ -213,14 +229,10 @@ def processor_limit(seconds: float):
         signal.signal(signal.SIGPROF, before)
 
 
-PATIENCE = 4.0
-OURS = ("course_utils.", "course_tools.")  # the packages of the course, as modules begin
-
-
 def is_ours(answer: Any) -> bool:
     """Whether an answer is the course's own code, imported, or a class that inherits from it."""
     if isinstance(answer, type):
-        return any(str(c.__module__).startswith(OURS) for c in answer.__mro__)
+        return any(str(c.__module__).split(".")[0] in OURS for c in answer.__mro__)
     code = getattr(answer, "__code__", None)
     file = str(getattr(code, "co_filename", ""))
-    return str(getattr(answer, "__module__", "")).startswith(OURS) or "course_utils" in file or "course_tools" in file
+    return str(getattr(answer, "__module__", "")).split(".")[0] in OURS or any(name in file for name in OURS)

@@ -3,8 +3,6 @@
 Stored results: ``python benchmarks/gazette.py --only follows``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple

@@ -1,6 +1,4 @@
-"""Chapter 10: what a result has to beat, the most frequent label and a linear model of which words occur."""
-
-from __future__ import annotations
+"""Chapter 10: what a result has to beat, a linear model of which words occur."""
 
 from collections.abc import Sequence
 
@@ -8,12 +6,6 @@ import torch
 from torch.nn import functional as F
 
 from ..text.wordpiece import basic_words
-
-
-def majority(train: Sequence[str], test: Sequence[str]) -> float:
-    """Share of ``test`` that has the most frequent label of ``train``."""
-    usual = max(train, key=train.count)  # of equally frequent ones the first
-    return sum(label == usual for label in test) / len(test)
 
 
 def bag_of_words(train: Sequence[tuple[str, str]], test: Sequence[tuple[str, str]], decay: float = 0.01, steps: int = 100) -> float:

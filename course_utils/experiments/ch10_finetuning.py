@@ -3,8 +3,6 @@
 Stored results: ``python benchmarks/gazette.py``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import torch
@@ -40,16 +38,11 @@ def finetune(
     order = [rows.tolist() for _ in range(epochs) for rows in torch.randperm(count, generator=generator).split(batch)]
     waiting, steps = iter(order), len(order)
     optimizer = torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=lr, weight_decay=0.01)
+
+    def schedule(step: int) -> float:
+        return min(step / (0.1 * steps), 1.0) * (1 - (step - 1) / steps)
+
     model.train()
-    history = fit(
-        model,
-        lambda: loss(next(waiting)),
-        steps,
-        lr,
-        "fine-tuning",
-        optimizer=optimizer,
-        clip=1.0,
-        schedule=lambda step: min(step / (0.1 * steps), 1.0) * (1 - (step - 1) / steps),
-    )
+    history = fit(model, lambda: loss(next(waiting)), steps, lr, "fine-tuning", optimizer=optimizer, clip=1.0, schedule=schedule)
     model.eval()
     return history

@@ -3,8 +3,6 @@
 Stored results: ``python benchmarks/gazette.py``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

@@ -3,10 +3,10 @@
 Source: Chen & Goodman, "An empirical study of smoothing techniques for language modeling", 1999, section 3.
 """
 
-from __future__ import annotations
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
+
+from ..models.gpt import GPT
 
 
 class KneserNey:
@@ -83,7 +83,7 @@ class KneserNey:
 
 
 @torch.no_grad()
-def held_out_probabilities(model: nn.Module, ids: Tensor, stride: int | None = None) -> Tensor:
+def held_out_probabilities(model: GPT, ids: Tensor, stride: int | None = None) -> Tensor:
     """p of every token but the first under a GPT, each scored once, in windows that advance by a quarter: (tokens - 1,)."""
     size, parts, done = model.config.max_len, [], 0
     stride = stride or size // 4

@@ -8,8 +8,6 @@ to be inferred. A fact ("9 open") is one token. Source of the idea: Brown et al.
 posterior as in Garg et al. 2022 and Akyürek et al. 2022.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -60,26 +58,16 @@ def spell(ids: Tensor) -> str:
 def train(shops: Tensor, steps: int = 300, seed: int = 0, width: int = 48, lr: float = 4e-3, batch: int = 64) -> tuple[GPT, History]:
     """A two-layer GPT from scratch. Each prompt holds a lesson for every number of examples: its loss is that of all facts."""
     torch.manual_seed(seed)
-    model, generator = (
-        GPT(GPTConfig(vocab_size=VOCAB, d_model=width, num_heads=4, num_layers=2, max_len=2 * EXAMPLES, dropout=0.0)),
-        torch.Generator().manual_seed(seed),
-    )
+    model = GPT(GPTConfig(vocab_size=VOCAB, d_model=width, num_heads=4, num_layers=2, max_len=2 * EXAMPLES, dropout=0.0))
+    generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, betas=(0.9, 0.95), weight_decay=0.01, fused=True)
 
     def loss() -> Tensor:
         ids = as_tokens(*draw_prompts(shops, batch, generator))
         return F.cross_entropy(model(ids[:, :-1])[:, ::2].flatten(0, 1), ids[:, 1::2].flatten())
 
-    history = fit(
-        model,
-        loss,
-        steps,
-        lr,
-        "learning to learn",
-        optimizer=optimizer,
-        clip=1.0,
-        schedule=warmup_cosine(steps, max(1, steps // 10), floor=0.02),
-    )
+    schedule = warmup_cosine(steps, max(1, steps // 10), floor=0.02)
+    history = fit(model, loss, steps, lr, "learning to learn", optimizer=optimizer, clip=1.0, schedule=schedule)
     return model.eval(), history
 
 

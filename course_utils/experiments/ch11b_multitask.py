@@ -1,7 +1,6 @@
 """Chapter 11b: one language model for many tasks, told in words which one is meant.
 
-    python -m course_utils.experiments.ch11b_multitask [--steps 3000]     writes ch11b_multitask.safetensors beside this
-    python benchmarks/prompting.py --only zero_shot                       stores results of three seeds
+Stored results: ``python benchmarks/prompting.py --only zero_shot``.
 
 It learns p(output | input, task) as one text, such as "translate to German : forty two -> zwei und vierzig" or
 "reverse : 4 2 -> 2 4", with numbers below 1,000 in four languages and in digits. Some combinations of an
@@ -9,9 +8,6 @@ instruction and a kind of input occur in no training text. Source of the idea: R
 section 2; directions never trained: Johnson et al. 2017, section 4.
 """
 
-from __future__ import annotations
-
-import argparse
 import random
 from collections.abc import Sequence
 from functools import cache
@@ -25,20 +21,16 @@ from ..models.gpt import GPT, GPTConfig
 from ..text.numbers import number_tokens
 from ..text.vocabulary import EOS_ID, Vocabulary, pad
 from ..training.loop import History, fit
+from ..training.model_file import load_model, save_model
 from ..training.sampling import generate
 from ..training.schedules import warmup_cosine
-from ..training.stored import load_model, save_model
 
 FILE = Path(__file__).with_name("ch11b_multitask.safetensors")
 CODES = {"English": "en", "German": "de", "French": "fr", "Spanish": "es"}
 KINDS = (*CODES, "digits")  # what a number can be written in
 TASKS = (*(f"translate to {kind}" for kind in KINDS), "reverse")
-NEVER = (
-    ("translate to French", "German"),
-    ("translate to German", "Spanish"),
-    ("translate to Spanish", "digits"),
-    ("reverse", "French"),
-)  # (instruction, kind of input) of no training text
+_KEPT_BACK = {"translate to French": "German", "translate to German": "Spanish", "translate to Spanish": "digits", "reverse": "French"}
+NEVER = tuple(_KEPT_BACK.items())  # (instruction, kind of input) of no training text
 LIMIT, HELD_OUT, MAX_LEN = 1_000, 100, 28
 
 
@@ -96,9 +88,8 @@ def train(steps: int = 3_000, width: int = 64, seed: int = 0, lr: float = 4e-3, 
         logits = model(ids[:, :-1]).flatten(0, 1)
         return F.cross_entropy(logits, ids[:, 1:].flatten(), ignore_index=0)
 
-    history = fit(
-        model, loss, steps, lr, "learning tasks", optimizer=optimizer, clip=1.0, schedule=warmup_cosine(steps, steps // 10, floor=0.02)
-    )
+    schedule = warmup_cosine(steps, steps // 10, floor=0.02)
+    history = fit(model, loss, steps, lr, "learning tasks", optimizer=optimizer, clip=1.0, schedule=schedule)
     return model.eval(), words, history
 
 
@@ -123,27 +114,10 @@ def accuracy(model: GPT, words: Vocabulary, pairs: Sequence[tuple[str, str]], nu
 
 def save(model: GPT, words: Vocabulary, path: Path = FILE) -> None:
     """Weights, configuration and vocabulary in one safetensors file."""
-    save_model(path, model, model.config, "python -m course_utils.experiments.ch11b_multitask", words=words.tokens[4:])
+    save_model(path, model, model.config, "python benchmarks/stored_models.py multitask", words=words.tokens[4:])
 
 
 def load_multitask(path: str | Path = FILE) -> tuple[GPT, Vocabulary]:
     """The committed model, in evaluation mode, and its vocabulary. ValueError when the file holds something else."""
     model, facts = load_model(path, "multitask model", lambda config: GPT(GPTConfig(**config)), ("words",))
     return model, Vocabulary([facts["words"]])
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Train the multitask model and write ch11b_multitask.safetensors.")
-    parser.add_argument("--steps", type=int, default=3_000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args(argv)
-    save(*train(options.steps, seed=options.seed)[:2])
-    model, words = load_multitask()
-    trained, never = combinations()
-    for name, pairs in (("trained", trained), ("never trained", never)):
-        print(f"{accuracy(model, words, pairs, split_numbers()[1]):.1%} of held-out numbers right where the combination was {name}")
-    print(f"{FILE.name}: {FILE.stat().st_size / 1e6:.2f} MB")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,14 +1,9 @@
 """Chapter 11b's small world for rewards: a GPT that writes answers to sums, and checkers that read them.
 
-    python -m course_utils.experiments.ch11b_sums [--steps 2500]     writes ch11b_sums.safetensors beside this file
-
 The texts it reads are lines such as ``37+45=82|``. People are not always right, and who is not sure writes two or three numbers:
 ``37+45=81,82|``. Some close with a cheerful ``!``. The bar ends a line.
 """
 
-from __future__ import annotations
-
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,9 +14,9 @@ from torch.nn import functional as F
 
 from ..models.gpt import GPT, GPTConfig
 from ..training.loop import History, fit
+from ..training.model_file import load_model
 from ..training.sampling import generate
 from ..training.schedules import warmup_cosine
-from ..training.stored import load_model, save_model
 
 FILE = Path(__file__).with_name("ch11b_sums.safetensors")
 SYMBOLS = "0123456789+=,!|"
@@ -113,7 +108,8 @@ def write(model: GPT, asked: Tensor, generator: torch.Generator) -> Tensor:
 def share_right(model: GPT, asked: Tensor) -> Tensor:
     """Probability of a single right number for each question, with or without a mark: exact, ``(batch,)``."""
     truth = [f"{sum(map(int, text[:-1].split('+'))):02d}" for text in spell(asked)]
-    return sum(log_probs(model, torch.cat([asked, encode([t + end for t in truth])], 1)).exp() for end in ("|", "!|"))
+    with_ends = (encode([t + end for t in truth]) for end in ("|", "!|"))
+    return torch.stack([log_probs(model, torch.cat([asked, answer], 1)).exp() for answer in with_ends]).sum(0)
 
 
 def train(steps: int = 2_500, seed: int = 0, lr: float = 3e-3, batch: int = 96, width: int = 48) -> tuple[GPT, History]:
@@ -127,33 +123,12 @@ def train(steps: int = 2_500, seed: int = 0, lr: float = 3e-3, batch: int = 96, 
         rows = pool[torch.randint(len(pool), (batch,), generator=g)]
         return -log_probs(model, rows).mean() / 4
 
-    history = fit(
-        model,
-        loss,
-        steps,
-        lr,
-        "sums",
-        clip=1.0,
-        schedule=warmup_cosine(steps, max(1, steps // 25), floor=0.02),
-        optimizer=torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01, betas=(0.9, 0.98)),
-    )
+    optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01, betas=(0.9, 0.98))
+    schedule = warmup_cosine(steps, max(1, steps // 25), floor=0.02)
+    history = fit(model, loss, steps, lr, "sums", clip=1.0, schedule=schedule, optimizer=optimizer)
     return model.eval(), history
 
 
 def load_sums(path: str | Path = FILE) -> GPT:
     """The committed model, in evaluation mode."""
     return load_model(path, "GPT of sums", lambda config: GPT(GPTConfig(**config)), ())[0]
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Train the GPT of sums and write ch11b_sums.safetensors.")
-    parser.add_argument("--steps", type=int, default=2_500)
-    options = parser.parse_args(argv)
-    model, history = train(options.steps)
-    save_model(FILE, model, model.config, "python -m course_utils.experiments.ch11b_sums")
-    asked = questions(500, torch.Generator().manual_seed(1))
-    print(f"loss {history[-1]:.3f}; one right number: {share_right(load_sums(), asked).mean():.3f}; {FILE.stat().st_size / 1e6:.2f} MB")
-
-
-if __name__ == "__main__":
-    main()

@@ -4,8 +4,6 @@ Stored results: ``python benchmarks/family_others.py --only control``.
 Source: Keskar et al. 2019, section 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -52,9 +50,8 @@ def read() -> Styled:
 def train(data: Styled, controlled: bool, steps: int, seed: int = 0, width: int = 64, batch: int = 32) -> tuple[GPT, History]:
     """Train a small GPT; every window begins anywhere in one style's text, its control token (or always the same one) in front."""
     torch.manual_seed(seed)
-    model = GPT(
-        GPTConfig(vocab_size=len(data.alphabet) + len(STYLES), d_model=width, num_heads=4, num_layers=2, max_len=N + 1, dropout=0.0)
-    )
+    tokens = len(data.alphabet) + len(STYLES)
+    model = GPT(GPTConfig(vocab_size=tokens, d_model=width, num_heads=4, num_layers=2, max_len=N + 1, dropout=0.0))
     g, styles = torch.Generator().manual_seed(seed), list(STYLES)
 
     def loss() -> Tensor:
@@ -84,11 +81,3 @@ def obeyed(texts: list[str], style: str) -> float:
         return len(rest) > 0 and STYLES[style](rest) == rest
 
     return sum(map(whole, texts)) / len(texts)
-
-
-@torch.no_grad()
-def most_likely_style(model: GPT, data: Styled, ids: Tensor) -> str:
-    """The control token behind which these letters ``(n,)`` are most probable."""
-    rows = torch.stack([torch.cat([torch.tensor([data.control(style)]), ids]) for style in STYLES])  # (styles, n + 1)
-    logs = model(rows[:, :-1]).log_softmax(-1).gather(-1, rows[:, 1:, None])
-    return list(STYLES)[int(logs.sum((1, 2)).argmax())]

@@ -5,8 +5,6 @@ The models are trained and the results stored by ``python benchmarks/family_othe
 Sources: Lewis et al. 2020, section 2.2; Raffel et al. 2020, section 3.1.4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from random import Random
 

@@ -4,8 +4,6 @@ Stored results: ``python benchmarks/family_encoders.py --only distil``.
 Source: Hinton et al. 2015, section 2; used for BERT by Sanh et al. 2019 (DistilBERT), section 2.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,10 +26,8 @@ def distillation_loss(student: Tensor, teacher: Tensor, temperature: float = 2.0
     ValueError for shapes that differ or a temperature that is not positive.
     """
     if student.shape != teacher.shape or temperature <= 0:
-        raise ValueError(
-            f"student {tuple(student.shape)}, teacher {tuple(teacher.shape)}, temperature={temperature}: the shapes must be "
-            "the same and the temperature positive"
-        )
+        shapes = f"student {tuple(student.shape)}, teacher {tuple(teacher.shape)}"
+        raise ValueError(f"{shapes}, temperature={temperature}: the shapes must be the same and the temperature positive")
     taught = (teacher.detach() / temperature).log_softmax(-1)
     return temperature**2 * F.kl_div((student / temperature).log_softmax(-1), taught, reduction="batchmean", log_target=True)
 

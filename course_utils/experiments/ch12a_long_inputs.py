@@ -4,7 +4,7 @@ A window does not carry the answer from one end to the other, a global token doe
 Stored results: ``python benchmarks/family_others.py --only long``.
 """
 
-from __future__ import annotations
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -30,19 +30,8 @@ class Finder(torch.nn.Module):
 
     def __init__(self, mask: Tensor, width: int = 32, layers: int = 2):
         super().__init__()
-        self.bert = Bert(
-            BertConfig(
-                vocab_size=2 * KINDS + 1,
-                d_model=width,
-                num_heads=4,
-                d_ff=2 * width,
-                num_layers=layers,
-                max_len=len(mask),
-                dropout=0.0,
-                pooler=False,
-                init_std=0.08,
-            )
-        )
+        sizes: dict[str, Any] = {"vocab_size": 2 * KINDS + 1, "d_model": width, "num_heads": 4, "d_ff": 2 * width, "num_layers": layers}
+        self.bert = Bert(BertConfig(**sizes, max_len=len(mask), dropout=0.0, pooler=False, init_std=0.08))
         self.output = output_layer(self.bert, KINDS)
         self.mask = mask
 

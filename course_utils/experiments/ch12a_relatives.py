@@ -3,10 +3,8 @@
 Stored results: ``python benchmarks/family_encoders.py``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -24,13 +22,17 @@ from ..training.schedules import warmup_linear
 N = 16  # letters in a window
 
 
-class Letters(NamedTuple):
+@dataclass
+class Letters:
     """Ids 0 to ``count - 1`` are letters, then come [CLS], [SEP] and [MASK]. Windows are ``(windows, 16)``."""
 
     alphabet: str
     train: Tensor
     held_out: Tensor
-    count: int
+
+    @property
+    def count(self) -> int:
+        return len(self.alphabet)
 
     @property
     def mask_id(self) -> int:
@@ -40,7 +42,7 @@ class Letters(NamedTuple):
 def read() -> Letters:
     """The windows of the manual; held-out pages are apart."""
     alphabet, train, held_out = letters()
-    return Letters(alphabet, *(text[: len(text) // N * N].view(-1, N) for text in (train, held_out)), len(alphabet))
+    return Letters(alphabet, *(text[: len(text) // N * N].view(-1, N) for text in (train, held_out)))
 
 
 def body(text: Letters, kind: str = "bert", seed: int = 0, layers: int = 2) -> Bert:
@@ -116,30 +118,6 @@ class Reads(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         return self.body(ids, None, self.mask[None])
-
-
-def next_loss(model: MaskedModel, windows: Tensor, fronts: Tensor) -> Tensor:
-    """Mean nats of every next letter behind the front of its window, whose length is in ``fronts`` ``(windows,)``.
-
-    The front is read in both directions, the rest from left to right. All fronts 1: GPT's question; random ones: a prefix model.
-    """
-    place = torch.arange(windows.shape[1])
-    seen = (place <= place[:, None]) | (place < fronts[:, None, None])  # (window, query, key)
-    asked = (place[1:] >= fronts[:, None]).flatten()
-    logits = model.tokens(model.body(windows, None, seen)[:, :-1].flatten(0, 1)[asked])
-    return F.cross_entropy(logits, windows[:, 1:].flatten()[asked])
-
-
-def train_next(text: Letters, seed: int = 0, steps: int = 800, prefix: bool = False) -> MaskedModel:
-    """A fresh "bert" and its head, trained on next letters; with ``prefix`` behind fronts of 1 to 15 letters."""
-    model = MaskedModel(body(text, "bert", seed))
-
-    def loss(windows: Tensor, g: torch.Generator) -> Tensor:
-        fronts = torch.randint(1, N, (len(windows),), generator=g) if prefix else torch.ones(len(windows), dtype=torch.long)
-        return next_loss(model, windows, fronts)
-
-    learn(model, loss, text.train, steps, seed)
-    return model
 
 
 @torch.no_grad()

@@ -3,8 +3,6 @@
 Stored results: ``python benchmarks/family_encoders.py``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -50,14 +48,12 @@ def space_score(
     rows = torch.randperm(len(known.ids), generator=torch.Generator().manual_seed(seed))[:count]
     torch.manual_seed(seed)
     output = nn.Linear(width, 2)
-    finetune(
-        nn.ModuleList([trained, output]),
-        lambda some: F.cross_entropy(output(features(known.ids[rows[some]])).flatten(0, 1), known.labels[rows[some]].flatten()),
-        count,
-        epochs,
-        lr,
-        seed=seed,
-    )
+
+    def loss(some: list[int]) -> Tensor:
+        ids, labels = known.ids[rows[some]], known.labels[rows[some]]
+        return F.cross_entropy(output(features(ids)).flatten(0, 1), labels.flatten())
+
+    finetune(nn.ModuleList([trained, output]), loss, count, epochs, lr, seed=seed)
     with torch.no_grad():
         guess = output(features(asked.ids)).argmax(-1)
     return 2 * int(((guess == 1) & (asked.labels == 1)).sum()) / (int((guess == 1).sum()) + int((asked.labels == 1).sum()))

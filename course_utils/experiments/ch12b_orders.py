@@ -5,12 +5,11 @@ Both models are asked for the same things by the same rule: a random order is dr
 by BERT all at once from what is left, by XLNet one after the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from ..models.bert import BertConfig, BertForPretraining
@@ -20,25 +19,15 @@ from ..training.loop import History, fit
 from ..training.schedules import warmup_linear
 
 
-def make(kind: str, vocab_size: int, n: int, width: int, seed: int = 0) -> nn.Module:
+def make(kind: str, vocab_size: int, n: int, width: int, seed: int = 0) -> XLNet | BertForPretraining:
     """A fresh "bert" or "xlnet" of two blocks, for sentences of n tokens. ValueError for another kind."""
     if kind not in ("bert", "xlnet"):
         raise ValueError(f"kind={kind!r} is unknown; choose 'bert' or 'xlnet'")
     torch.manual_seed(seed)
+    sizes: dict[str, Any] = {"vocab_size": vocab_size, "d_model": width, "num_heads": 4, "num_layers": 2, "max_len": n}
     if kind == "xlnet":
-        return XLNet(XLNetConfig(vocab_size=vocab_size, d_model=width, num_heads=4, num_layers=2, max_len=n, dropout=0.0))
-    return BertForPretraining(
-        BertConfig(
-            vocab_size=vocab_size,
-            d_model=width,
-            num_heads=4,
-            d_ff=4 * width,
-            num_layers=2,
-            max_len=n,
-            dropout=0.0,
-            init_std=0.02 * (768 / width) ** 0.5,
-        )
-    )
+        return XLNet(XLNetConfig(**sizes, dropout=0.0))
+    return BertForPretraining(BertConfig(**sizes, d_ff=4 * width, dropout=0.0, init_std=0.02 * (768 / width) ** 0.5))
 
 
 def masked_loss(model: BertForPretraining, ids: Tensor, orders: Tensor, k: int) -> Tensor:
@@ -49,13 +38,15 @@ def masked_loss(model: BertForPretraining, ids: Tensor, orders: Tensor, k: int) 
     return F.cross_entropy(model.tokens(states[rows, hidden]).flatten(0, 1), ids[rows, hidden].flatten())
 
 
-def learn(model: nn.Module, sentences: Callable[[torch.Generator], Tensor], k: int, steps: int, lr: float, seed: int = 0) -> History:
+def learn(
+    model: XLNet | BertForPretraining, sentences: Callable[[torch.Generator], Tensor], k: int, steps: int, lr: float, seed: int = 0
+) -> History:
     """Train either model on batches from ``sentences(generator)``, the last k of a fresh random order each time."""
     g = torch.Generator().manual_seed(seed)
 
     def loss() -> Tensor:
         ids = sentences(g)
-        orders = random_orders(*ids.shape, generator=g)
+        orders = random_orders(len(ids), ids.shape[1], g)
         return model.loss(ids, orders, k) if isinstance(model, XLNet) else masked_loss(model, ids, orders, k)
 
     history = fit(model, loss, steps, lr, "learning", clip=1.0, schedule=warmup_linear(steps))
@@ -64,7 +55,7 @@ def learn(model: nn.Module, sentences: Callable[[torch.Generator], Tensor], k: i
 
 
 @torch.no_grad()
-def word_table(model: nn.Module, ids: Tensor, place: int, other: int) -> Tensor:
+def word_table(model: XLNet | BertForPretraining, ids: Tensor, place: int, other: int) -> Tensor:
     """``(batch, words)``: what stands at ``place``. XLNet sees all but ``place`` and, if ``[MASK]`` stands there, ``other``."""
     if not isinstance(model, XLNet):
         return model.tokens(model.bert(ids)[:, place]).softmax(-1)
@@ -73,12 +64,12 @@ def word_table(model: nn.Module, ids: Tensor, place: int, other: int) -> Tensor:
     return model(ids, order.expand(len(ids), -1))[:, place].softmax(-1)
 
 
-def at_once(model: nn.Module, ids: Tensor) -> Tensor:
+def at_once(model: XLNet | BertForPretraining, ids: Tensor) -> Tensor:
     """Both words of the city from one look at ``[MASK] [MASK]``: the product of two tables, ``(batch, first word, second word)``."""
     return word_table(model, ids, FIRST, SECOND)[:, :, None] * word_table(model, ids, SECOND, FIRST)[:, None, :]
 
 
-def in_turn(model: nn.Module, ids: Tensor, first: int = FIRST) -> Tensor:
+def in_turn(model: XLNet | BertForPretraining, ids: Tensor, first: int = FIRST) -> Tensor:
     """One word, then the other one given each possible answer: ``(batch, first word, second word)`` whichever was asked first."""
     second = SECOND if first == FIRST else FIRST
     begin = word_table(model, ids, first, second)  # (batch, words)

@@ -1,7 +1,5 @@
 """Chapter 13a: the mini-GPT with weights, or a cache, of few bits. One committed model and one text: no seeds, no training."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable

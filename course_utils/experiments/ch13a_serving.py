@@ -3,8 +3,6 @@
 A request is a prompt and an answer, in tokens. Prompts are read for nothing here; only the writing is counted.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections import deque
@@ -97,7 +95,8 @@ def in_memory(queue: Requests, room: int = 4_096, page: int | None = 16) -> Memo
     need = [math.ceil((prompt + answer) / size) * size for prompt, answer in queue]
     if max(need if page else [prompt + LONGEST for prompt, _ in queue]) > room:
         raise ValueError(f"a request does not fit into {room} places")
-    waiting, active = deque(queue), []  # active: [prompt, answer, written, places held]
+    waiting = deque(queue)
+    active: list[list[int]] = []  # [prompt, answer, written, places held]
     together = filled = steps = back = 0
     free = room
     while waiting or active:

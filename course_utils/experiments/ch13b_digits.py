@@ -3,12 +3,10 @@
 The images are the 1,797 digits of "Optical Recognition of Handwritten Digits", Alpaydin and Kaynak 1998: see LICENSE-digits.txt.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -77,21 +75,9 @@ class Writer(Translator):
     """
 
     def __init__(self, width: int = 64, positions: bool = True, apart: bool = True):
-        super().__init__(
-            TranslatorConfig(
-                d_model=width,
-                num_heads=4,
-                d_ff=2 * width,
-                num_layers=2,
-                dropout=0.0,
-                norm_place="pre",
-                source_vocab=1,
-                target_vocab=len(PIECES),
-                max_len=8,
-                tie="output",
-            )
-        )
-        self.source_embedding = nn.Linear(PATCH * PATCH, width)
+        sizes: dict[str, Any] = {"d_model": width, "num_heads": 4, "d_ff": 2 * width, "num_layers": 2, "max_len": 8}
+        super().__init__(TranslatorConfig(**sizes, dropout=0.0, norm_place="pre", source_vocab=1, target_vocab=len(PIECES), tie="output"))
+        self.source_embedding = nn.Linear(PATCH * PATCH, width)  # type: ignore[assignment]
         self.encoder = Encoder(replace(self.config, num_layers=1))
         self.position = nn.Parameter(0.3 * torch.randn(12, width)) if positions else None
         digit = torch.arange(12) % 6 // 2  # two rows of six patches
@@ -102,7 +88,7 @@ class Writer(Translator):
         x = self.source_embedding(patches(source / INK, PATCH))
         return self.encoder(x if self.position is None else x + self.position, self.mask)
 
-    def memory_mask(self, source: Tensor) -> None:
+    def memory_mask(self, source: Tensor) -> None:  # type: ignore[override]
         """Nothing is padding."""
 
 

@@ -3,7 +3,7 @@
 ``recall`` writes random keys, each once or several times, and reads the latest value. ``train`` teaches pairs of layers the same task.
 """
 
-from __future__ import annotations
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +13,12 @@ from ..models.linear_attention import remember
 from ..training.loop import fit
 from ..training.schedules import warmup_cosine
 
-RULES = {"plain sum": {}, "decay 0.97": {"decay": 0.97}, "delta": {"rule": "delta"}, "delta, half": {"rule": "delta", "strength": 0.5}}
+RULES: dict[str, dict[str, Any]] = {
+    "plain sum": {},
+    "decay 0.97": {"decay": 0.97},
+    "delta": {"rule": "delta"},
+    "delta, half": {"rule": "delta", "strength": 0.5},
+}
 WORDS = 32  # keys, and as many values
 SIZES = (2, 4, 8, 16, 32)  # pairs in a sequence
 
@@ -97,16 +102,8 @@ def train(kinds: tuple[str, str], steps: int = 300, seed: int = 0) -> Pair:
         ids, right = lists(pairs, 32, g)
         return F.cross_entropy(model(ids)[:, 2 * pairs :].transpose(1, 2), right)
 
-    fit(
-        model,
-        loss,
-        steps,
-        5e-3,
-        " + ".join(kinds),
-        clip=1.0,
-        schedule=warmup_cosine(steps, 20, 0.02),
-        optimizer=torch.optim.AdamW(model.parameters(), lr=5e-3, weight_decay=0.01),
-    )
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3, weight_decay=0.01)
+    fit(model, loss, steps, 5e-3, " + ".join(kinds), clip=1.0, schedule=warmup_cosine(steps, 20, 0.02), optimizer=optimizer)
     return model.eval()
 
 

@@ -1,16 +1,11 @@
-"""Chapter 13b's long texts: a small GPT with rotated queries and keys, read far beyond the length it was trained on.
+"""Chapter 13b's long texts: a small GPT with rotated queries and keys, read far beyond the length it was trained on."""
 
-python -m course_utils.experiments.ch13b_window            writes ch13b_window.safetensors, about 25 CPU seconds
-"""
-
-from __future__ import annotations
-
-import argparse
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,8 +15,8 @@ from ..models.norms import RMSNorm
 from ..models.positions import rope
 from ..text.letters import letters
 from ..training.loop import History, fit
+from ..training.model_file import load_model
 from ..training.schedules import warmup_cosine
-from ..training.stored import load_model, save_model
 
 STORED = Path(__file__).with_name("ch13b_window.safetensors")
 LENGTH = 64  # letters of a window of training
@@ -49,12 +44,12 @@ def window(size: int, first: int = 0) -> Look:
 
 
 class RotaryBlock(nn.Module):
-    """Pre-norm block: ``(batch, n, width)`` -> the same; ``weights`` keeps the last attention weights if ``watched``."""
+    """Pre-norm block: ``(batch, n, width)`` -> the same."""
 
     def __init__(self, config: RotaryConfig):
         super().__init__()
         width = config.width
-        self.heads, self.watched, self.weights = config.heads, False, None
+        self.heads = config.heads
         self.norm_1, self.norm_2 = RMSNorm(width), RMSNorm(width)
         self.qkv, self.out = nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width, bias=False)
         self.up, self.down = nn.Linear(width, 4 * width, bias=False), nn.Linear(4 * width, width, bias=False)
@@ -62,13 +57,12 @@ class RotaryBlock(nn.Module):
     def forward(self, x: Tensor, positions: Tensor, mask: Tensor, base: float, farthest: int | None = None) -> Tensor:
         q, k, v = (t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in self.qkv(self.norm_1(x)).chunk(3, -1))
         turned = rope(q, positions, base), rope(k, positions, base)  # (batch, heads, n, width / heads)
-        if self.watched or farthest is not None:
-            scores = turned[0] @ turned[1].mT
-            if farthest is not None:  # keys further away are read as if they were that far away
-                far = positions[:, None] - positions > farthest
-                scores = torch.where(far, rope(q, torch.full_like(positions, farthest), base) @ k.mT, scores)
-            self.weights = (scores / math.sqrt(q.shape[-1])).masked_fill(~mask, -torch.inf).softmax(-1)
-        mixed = self.weights @ v if farthest is not None else F.scaled_dot_product_attention(*turned, v, attn_mask=mask)
+        if farthest is None:
+            mixed = F.scaled_dot_product_attention(*turned, v, attn_mask=mask)
+        else:  # keys further away are read as if they were that far away
+            far = positions[:, None] - positions > farthest
+            scores = torch.where(far, rope(q, torch.full_like(positions, farthest), base) @ k.mT, turned[0] @ turned[1].mT)
+            mixed = (scores / math.sqrt(q.shape[-1])).masked_fill(~mask, -torch.inf).softmax(-1) @ v
         x = x + self.out(mixed.transpose(1, 2).flatten(2))
         return x + self.down(F.gelu(self.up(self.norm_2(x))))
 
@@ -84,7 +78,7 @@ class RotaryGPT(nn.Module):
         super().__init__()
         self.config = config
         self.token = nn.Embedding(config.vocab_size, config.width)
-        self.blocks = nn.ModuleList(RotaryBlock(config) for _ in range(config.layers))
+        self.blocks: Any = nn.ModuleList(RotaryBlock(config) for _ in range(config.layers))
         self.norm, self.out = RMSNorm(config.width), nn.Linear(config.width, config.vocab_size, bias=False)
         nn.init.normal_(self.token.weight, std=0.5)
 
@@ -127,16 +121,8 @@ def learn(
         rows = begin(rows)[:, :-1] if begins else rows
         return F.cross_entropy(model(rows[:, :-1], scale=scale).transpose(1, 2), rows[:, 1:])
 
-    history = fit(
-        model,
-        loss,
-        steps,
-        lr,
-        "rotary GPT",
-        clip=1.0,
-        schedule=warmup_cosine(steps, min(50, steps // 4)),
-        optimizer=torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01),
-    )
+    optimizer, schedule = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01), warmup_cosine(steps, min(50, steps // 4))
+    history = fit(model, loss, steps, lr, "rotary GPT", clip=1.0, schedule=schedule, optimizer=optimizer)
     model.eval()
     return history
 
@@ -163,57 +149,6 @@ def bits(model: RotaryGPT, rows: Tensor, **options) -> Tensor:
     return torch.cat(found).mean(0) / math.log(2)
 
 
-@torch.no_grad()
-def bits_from_cache(model: RotaryGPT, rows: Tensor, size: int, places: range, kept: int = 0) -> float:
-    """Bits a letter at ``places`` if each is predicted from the ``kept`` first tokens and the last ones, ``size`` in all, in every layer.
-
-    The numbers of the places are counted inside what is kept, as a cache that turns its keys anew does it: the first token is never further
-    away than ``size``. The states of a token do not change once they are computed.
-    """
-    n = max(places) + 1
-    x, base = model.token(rows[:, :n]), 10_000.0
-    i = torch.arange(n)
-    for block in model.blocks:
-        q, k, v = (t.unflatten(-1, (block.heads, -1)).transpose(1, 2) for t in block.qkv(block.norm_1(x)).chunk(3, -1))
-        late = (i >= size)[:, None] & (i < kept)[None]  # the kept first keys, once they would have left the window
-        seen = window(size - kept, kept)(i[:, None], i[None])
-        seen[:size] = causal(i[:size, None], i[None])
-        near = rope(q, i, base) @ rope(k, i, base).mT
-        at_end = rope(q, torch.full((n,), size - 1), base)  # every query has the last place of a full cache
-        far = at_end @ rope(k[:, :, : max(kept, 1)], torch.arange(max(kept, 1)), base).mT
-        far = F.pad(far, (0, n - far.shape[-1]))
-        scores = torch.where(late, far, near) / math.sqrt(q.shape[-1])
-        mixed = scores.masked_fill(~seen, -torch.inf).softmax(-1) @ v
-        x = x + block.out(mixed.transpose(1, 2).flatten(2))
-        x = x + block.down(F.gelu(block.up(block.norm_2(x))))
-    logits = model.out(model.norm(x))[:, places.start : places.stop]
-    return F.cross_entropy(logits.transpose(1, 2), rows[:, places.start + 1 : places.stop + 1]).item() / math.log(2)
-
-
-@torch.no_grad()
-def first_key(model: RotaryGPT, rows: Tensor, queries: range = range(32, 64)) -> Tensor:
-    """``(layers, heads)``: the mean attention of ``queries`` to the first token."""
-    for block in model.blocks:
-        block.watched = True
-    model(rows[:, : queries.stop])
-    found = torch.stack([block.weights[:, :, queries.start :, 0].mean((0, 2)) for block in model.blocks])
-    for block in model.blocks:
-        block.watched, block.weights = False, None
-    return found
-
-
 def load() -> RotaryGPT:
     """The committed model."""
     return load_model(STORED, "rotary GPT", lambda config: RotaryGPT(RotaryConfig(**config)))[0]
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=500)
-    steps = parser.parse_args(argv).steps
-    model = train(steps=steps)
-    save_model(STORED, model, model.config, f"python -m course_utils.experiments.ch13b_window --steps {steps}")
-
-
-if __name__ == "__main__":
-    main()

@@ -4,137 +4,126 @@ from __future__ import annotations
 
 import copy
 import difflib
-import hashlib
-import json
 import re
 import uuid
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field
 
-Notebook = dict[str, Any]
-Cell = dict[str, Any]
+from .notebooks import Cell, Notebook, answers_of, course_of, digest, filled_in, source_of, stubs_of
 
 
-class Damaged(ValueError):
-    """A file that is no notebook."""
+@dataclass
+class News:
+    """What an update has done with what the learner wrote."""
+
+    answers: int = 0  # put back
+    changed_tasks: list[str] = field(default_factory=list)  # answered exercises that now ask for something else
+    own_cells: int = 0  # the learner's own, or the course's as the learner changed them
+    beside: int = 0  # changes to a cell whose text is new: kept beside it
+
+    def __str__(self) -> str:
+        parts = [f"{counted(self.answers, 'answer')} put back"] if self.answers else []
+        if self.changed_tasks:
+            parts.append(f"the task has changed in {', '.join(self.changed_tasks)}: see the note there")
+        if self.own_cells:
+            parts.append(f"{counted(self.own_cells, 'cell')} of your own kept")
+        if self.beside:
+            parts.append(f"{self.beside} of your changes kept beside the new text")
+        return "; ".join(parts)
 
 
-def read(path: Path) -> Notebook:
-    """The notebook in a file; :class:`Damaged` where there is none to be read."""
-    try:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        for cell in notebook["cells"]:
-            cell["source"] = source_of(cell)
-            course_of(cell)
-        notebook["metadata"].get("course")
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Damaged(f"{path.name} cannot be read as a notebook ({type(error).__name__})") from None
-    return notebook
+def counted(number: int, noun: str) -> str:
+    """``1 answer``, ``2 answers``."""
+    return f"{number} {noun}" + "s" * (number != 1)
 
 
-def source_of(cell: Cell) -> str:
-    """The text of a cell, as one string."""
-    source = cell.get("source", "")
-    return source if isinstance(source, str) else "".join(source)
-
-
-def course_of(cell: Cell) -> dict[str, Any]:
-    """What the course has noted on a cell: the exercise and its role."""
-    found = cell.get("metadata", {}).get("course", {})
-    return found if isinstance(found, dict) else {}
-
-
-def key_of(notebook: Notebook) -> str:
-    """The first letters of the SHA-256 of a chapter's cells, outputs and answers left out: what tells one version from another."""
-    stubs = _stubs(notebook)
-    parts = [
-        (
-            cell["cell_type"],
-            cell.get("id"),
-            source_of(cell) if course_of(cell).get("role") != "answer" else stubs.get(course_of(cell).get("exercise")),
-        )
-        for cell in notebook["cells"]
-    ]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
-
-
-def without_outputs(notebook: Notebook) -> Notebook:
-    """A notebook with the same cells, and nothing that was computed."""
-    bare = copy.deepcopy(notebook)
-    for cell in bare["cells"]:
-        if cell["cell_type"] == "code":
-            cell["outputs"], cell["execution_count"] = [], None
-    return bare
-
-
-def merge(mine: Notebook, base: Notebook | None, new: Notebook, day: str) -> tuple[Notebook, dict[str, list[str]]]:
-    """The new chapter with what the learner wrote in ``mine``, a copy of ``base``; and what was put back, in words.
+def merge(mine: Notebook, base: Notebook | None, new: Notebook, day: str) -> tuple[Notebook, News]:
+    """The new chapter with what the learner wrote in ``mine``, a copy of ``base``; and what was put back.
 
     Answers stand in their exercise again, byte by byte. The learner's own cells stand behind the cell they stood behind. Cells of the
     course that the learner has changed stay so where the new text has the same cell; else the change stands beside the new cell.
     ``base`` None (lost): every cell that is in neither the new chapter nor an exercise counts as the learner's own.
     """
-    result, told = copy.deepcopy(new), {"answers": [], "changed tasks": [], "own cells": [], "kept beside": []}
-    base_cells = base["cells"] if base else []
-    old_ids, new_ids = ([cell.get("id") for cell in cells] for cells in (base_cells, new["cells"]))
-    by_id, was = {cell.get("id"): cell for cell in result["cells"]}, {cell.get("id"): cell for cell in base_cells}
-    place = _places(old_ids, new_ids)
-    stubs = {digest for notebook in (mine, base, new) if notebook for digest in _stubs(notebook).values()}
-    own_answers = answers_of(mine)
-    answers = {name: cell for name, cell in own_answers.items() if _hash(cell["source"]) not in stubs}
-    behind: dict[str | None, list[Cell]] = {}  # what goes behind a cell of the new chapter; None: in front of them all
-    last: str | None = None
-    seen: set[str] = set()
+    merging = _Merging(mine, base, new, day)
     for cell in mine["cells"]:
-        name = course_of(cell).get("exercise")
-        is_answer = own_answers.get(name) is cell
-        target = by_id.get(answer_id(result, name)) if is_answer else by_id.get(cell.get("id"))
+        merging.take(cell)
+    return merging.finish(), merging.news
+
+
+class _Merging:
+    """The cells of the learner's copy, taken one after the other."""
+
+    def __init__(self, mine: Notebook, base: Notebook | None, new: Notebook, day: str):
+        self.base, self.new, self.day, self.news = base, new, day, News()
+        self.editions = [notebook for notebook in (mine, base, new) if notebook]
+        self.result = copy.deepcopy(new)
+        self.by_id, self.answers = {cell.get("id", ""): cell for cell in self.result["cells"]}, answers_of(self.result)
+        base_cells = base["cells"] if base else []
+        self.was = {cell.get("id", ""): cell for cell in base_cells}
+        self.place = _places([cell.get("id", "") for cell in base_cells], [cell.get("id", "") for cell in new["cells"]])
+        self.mine = answers_of(mine)
+        self.seen: set[str] = set()
+        self.last: str | None = None  # the cell of the new chapter behind which the next one stands
+        self.behind: dict[str | None, list[Cell]] = {}  # what goes behind a cell of the new chapter; None: in front of them all
+
+    def take(self, cell: Cell) -> None:
+        """Put one cell of the learner's copy where it belongs."""
+        key, name = cell.get("id", ""), course_of(cell).get("exercise", "")
+        is_answer = self.mine.get(name) is cell
+        target = self.answers.get(name) if is_answer else self.by_id.get(key)
+        known = not is_answer and key not in self.seen and (target is not None or key in self.was)
         if is_answer:
-            if name in answers:
-                told["answers"].append(name)
-                if target is None:  # the exercise is gone
-                    behind.setdefault(last, []).extend(
-                        [_note(f"Your answer to exercise {name}, which the course no longer has:", day), _own(cell)]
-                    )
-                elif target["source"] == cell["source"]:
-                    _same(target, cell)
-                else:
-                    target["source"] = cell["source"]
-                    _same(target, cell)
-                    if base and _task(base, name) != _task(new, name):
-                        told["changed tasks"].append(name)
-                        behind.setdefault(target["id"], []).append(task_note(name, day))
-        elif target is not None and cell.get("id") not in seen:
-            seen.add(cell["id"])
-            if target["source"] == cell["source"]:
-                _same(target, cell)
-            elif cell["id"] in was and was[cell["id"]]["source"] != cell["source"] or not base:
-                told["own cells"].append(cell["id"])  # the course's cell is as it was: the learner's version stays
-                target["source"] = cell["source"]
-                _same(target, cell)
-        elif cell.get("id") in was and cell.get("id") not in seen:
-            seen.add(cell["id"])
-            if was[cell["id"]]["source"] != cell["source"]:
-                told["kept beside"].append(cell["id"])
-                fence = "```" if "```" not in cell["source"] else "~~~~"
-                lead = f"{fence}{'python' if cell['cell_type'] == 'code' else 'markdown'}\n"
-                behind.setdefault(place.get(cell["id"]), []).append(
-                    _note(
-                        f"The text of the course has changed here. Your version of the old cell was:\n\n{lead}{cell['source']}\n{fence}",
-                        day,
-                    )
-                )
+            if filled_in(cell, *self.editions):
+                self._answer(name, cell, target)
+        elif known:
+            self.seen.add(key)
+            if target is not None:
+                self._same_cell(cell, target)
+            elif self.was[key]["source"] != cell["source"]:
+                self._beside(cell)
         elif cell["source"].strip() or cell["cell_type"] != "code":
-            told["own cells"] += [] if course_of(cell).get("role") == "note" else [str(cell.get("id"))]
-            behind.setdefault(last, []).append(_own(cell))
-            continue
-        last = target["id"] if target is not None else place.get(cell.get("id"), last)
-    cells = [*behind.pop(None, [])]
-    for cell in result["cells"]:
-        cells += [cell, *behind.pop(cell.get("id"), [])]
-    result["cells"] = [*cells, *(cell for rest in behind.values() for cell in rest)]
-    _ids_apart(result["cells"])
-    return result, told
+            is_note = course_of(cell).get("role") == "note"
+            self.news.own_cells += not is_note
+            self._put(self.last, cell if is_note else _own(cell))
+            return
+        self.last = target.get("id", "") if target is not None else self.place.get(key, self.last)
+
+    def finish(self) -> Notebook:
+        """The new chapter with everything that was taken."""
+        cells = [*self.behind.pop(None, [])]
+        for cell in self.result["cells"]:
+            cells += [cell, *self.behind.pop(cell.get("id"), [])]
+        self.result["cells"] = [*cells, *(cell for rest in self.behind.values() for cell in rest)]
+        _ids_apart(self.result["cells"])
+        return self.result
+
+    def _put(self, place: str | None, *cells: Cell) -> None:
+        self.behind.setdefault(place, []).extend(copy.deepcopy(cell) for cell in cells)
+
+    def _answer(self, name: str, cell: Cell, target: Cell | None) -> None:
+        self.news.answers += 1
+        if target is None:
+            self._put(self.last, _note(f"Your answer to exercise {name}, which the course no longer has:", self.day), _own(cell))
+            return
+        if target["source"] != cell["source"] and self.base and _task(self.base, name) != _task(self.new, name):
+            self.news.changed_tasks.append(name)
+            changed = f"**The task of exercise {name} has changed** since you wrote this answer. Read it again, then run the check."
+            self._put(target["id"], _note(changed, self.day))
+        _give(target, cell)
+
+    def _same_cell(self, cell: Cell, target: Cell) -> None:
+        """A cell that the new chapter has, too: where only the learner has changed it, that version stays."""
+        if target["source"] == cell["source"]:
+            _give(target, cell)
+        elif not self.base or (cell["id"] in self.was and self.was[cell["id"]]["source"] != cell["source"]):
+            self.news.own_cells += 1
+            _give(target, cell)
+
+    def _beside(self, cell: Cell) -> None:
+        self.news.beside += 1
+        fence = "```" if "```" not in cell["source"] else "~~~~"
+        text = f"{fence}{'python' if cell['cell_type'] == 'code' else 'markdown'}\n{cell['source']}\n{fence}"
+        words = f"The text of the course has changed here. Your version of the old cell was:\n\n{text}"
+        self._put(self.place.get(cell["id"]), _note(words, self.day))
 
 
 def _places(old: list[str], new: list[str]) -> dict[str, str | None]:
@@ -147,92 +136,33 @@ def _places(old: list[str], new: list[str]) -> dict[str, str | None]:
     return found
 
 
-def _stubs(notebook: Notebook) -> dict[str, str]:
-    """The hash of every blank answer cell, by exercise, in the order of the chapter."""
-    found = notebook["metadata"].get("course", {}).get("stubs", {})
-    return found if isinstance(found, dict) else {}
-
-
-def answers_of(notebook: Notebook) -> dict[str, Cell]:
-    """The answer cell of every exercise: the one with the course's id where a learner has copied it, else the first."""
-    found: dict[str, Cell] = {}
-    for cell in notebook["cells"]:
-        course = course_of(cell)
-        name = course.get("exercise")
-        if course.get("role") == "answer" and (name not in found or cell.get("id") == f"ex-{str(name).replace('.', '-')}-answer"):
-            found[name] = cell
-    return found
-
-
-def answer_id(notebook: Notebook, exercise: str | None) -> str | None:
-    """The id of the answer cell of an exercise."""
-    return answers_of(notebook).get(exercise, {}).get("id")
-
-
-def _task(notebook: Notebook, exercise: str) -> tuple[str | None, str | None]:
+def _task(notebook: Notebook, exercise: str) -> list[str]:
     """The stub of an exercise and the text above it; where their lines break does not count."""
-    blank = _stubs(notebook).get(exercise)
-    stub = next(
-        (
-            source_of(cell)
-            for cell in notebook["cells"]
-            if cell.get("id") == answer_id(notebook, exercise) and _hash(source_of(cell)) == blank
-        ),
-        blank,
-    )
-    text = next(
-        (
-            source_of(cell)
-            for cell in notebook["cells"]
-            if cell["cell_type"] == "markdown" and re.search(rf"(?m)^### Exercise {re.escape(exercise)} ", source_of(cell))
-        ),
-        None,
-    )
-    return tuple(part and "".join(part.split()) for part in (stub, text))
+    blank, answer = stubs_of(notebook).get(exercise, ""), answers_of(notebook).get(exercise)
+    stub = source_of(answer) if answer and digest(source_of(answer)) == blank else blank
+    head = re.compile(rf"(?m)^### Exercise {re.escape(exercise)} ")
+    texts = (source_of(cell) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    return ["".join(part.split()) for part in (stub, next(filter(head.search, texts), ""))]
 
 
-def same_task(old: Notebook, was: str, new: Notebook, now: str, ids: dict[str, str]) -> bool:
-    """Whether an exercise asks in another chapter, under another id, for what it asked before; ``ids``: former ids and those of today."""
-    before = [part and re.sub(r"\d\d[a-z]?\.\d+", lambda found: ids.get(found[0], found[0]), part) for part in _task(old, was)]
-    return before == list(_task(new, now))
-
-
-def task_note(exercise: str, day: str) -> Cell:
-    """What is said below an answer whose task has changed."""
-    return _note(f"**The task of exercise {exercise} has changed** since you wrote this answer. Read it again, then run the check.", day)
-
-
-def text_key(source: str) -> str:
-    """The first letters of the SHA-256 of an answer."""
-    return _hash(source)[:16]
-
-
-def _hash(source: str) -> str:
-    """SHA-256 of a cell's text, as ``build`` notes it of the stubs."""
-    return hashlib.sha256(source.replace("\r\n", "\n").encode()).hexdigest()
-
-
-def _same(target: Cell, cell: Cell) -> None:
-    """Give a cell of the new chapter what the learner's had computed."""
+def _give(target: Cell, cell: Cell) -> None:
+    """Give a cell of the new chapter the learner's text, and what it had computed."""
+    target["source"] = cell["source"]
     if target["cell_type"] == cell["cell_type"] == "code":
         target["outputs"], target["execution_count"] = cell.get("outputs", []), cell.get("execution_count")
 
 
 def _own(cell: Cell) -> Cell:
+    """A cell of the learner's own, which is part of no exercise."""
     kept = copy.deepcopy(cell)
-    if course_of(cell).get("role") != "note":
-        kept.get("metadata", {}).pop("course", None)
+    kept.get("metadata", {}).pop("course", None)
     return kept
 
 
 def _note(text: str, day: str) -> Cell:
     """A few words of ours beside something that the learner wrote."""
-    return {
-        "cell_type": "markdown",
-        "id": uuid.uuid4().hex[:12],
-        "metadata": {"course": {"role": "note"}},
-        "source": f"> *{day}:* {text}" if "\n" not in text else f"*{day}:* {text}",
-    }
+    words = f"> *{day}:* {text}" if "\n" not in text else f"*{day}:* {text}"
+    return {"cell_type": "markdown", "id": uuid.uuid4().hex[:12], "metadata": {"course": {"role": "note"}}, "source": words}
 
 
 def _ids_apart(cells: list[Cell]) -> None:

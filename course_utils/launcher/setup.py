@@ -1,7 +1,6 @@
 """The private environment of the course: how `course.py` makes it, keeps it whole, and runs programs in it.
 
-Standard library only, and no syntax newer than Python 3.6: an older Python must be able to read this
-file, or it could not say that it is too old.
+Standard library only, no syntax newer than Python 3.6: an older Python must be able to read this, or it could not say that it is too old.
 """
 
 import csv
@@ -10,115 +9,23 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import sysconfig
 import time
-import urllib.request
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from ..paths import ROOT
+from .failures import RESUME, Problem, explain, kind_of
+
 VENV = ROOT / ".venv"
 STAMP = VENV / "course.json"  # written last: an environment without it is half-made
 VENV_BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 VENV_PYTHON = VENV_BIN / ("python.exe" if os.name == "nt" else "python")
 LOCK = ROOT / "requirements.lock"
 
-OLDEST_PYTHON = (3, 11)
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 CUDA_SIZE = "2.7 GB to download, 5 GB on the disk"
-CUDA_ROOM = 9e9  # bytes free while it is installed
-
-
-class Problem(Exception):
-    """Something the user can mend; the message says how."""
-
-
-# ---------------------------------------------------------------- what went wrong, in plain words
-
-RESUME = "Nothing is broken: start the same command again and it goes on from here."
-
-KNOWN_FAILURES = (  # kind, what a program's output says, what we say
-    (
-        "disk",
-        r"No space left on device|Errno 28\b|WinError 112|not enough space on the disk",
-        "The disk is full: make room. The course needs about 3 GB in {root}\nand, while it installs, 1 GB for temporary files.\n{resume}",
-    ),
-    (
-        "venv",
-        r"ensurepip is not\s+available|No module named '?(venv|ensurepip)",
-        "This Python cannot make environments: its 'venv' part is missing.\n"
-        "On Debian and Ubuntu:  sudo apt install python{python}-venv   (or python3-venv)\n{resume}",
-    ),
-    (
-        "path",
-        r"Windows Long Path support|File ?name too long",
-        "A path became too long for this system.\nMove the course to a folder with a short path, such as C:\\course, and start again.",
-    ),
-    (
-        "rights",
-        r"Permission denied|Read-only file system|Errno (13|30)\b|Access is denied|WinError 32",
-        "The folder {root} cannot be written to.\nClose a JupyterLab that still runs from it, or copy the course to a folder of your own.",
-    ),
-    (
-        "certificate",
-        r"CERTIFICATE_VERIFY_FAILED|SSLCertVerificationError",
-        "The internet answers, but its certificate is not trusted here. Either this computer's clock is wrong, or\n"
-        "you are in a company network: then put the name of its certificate file into the variable PIP_CERT.\n{resume}",
-    ),
-    (
-        "network",
-        r"NewConnectionError|NameResolutionError|[Nn]ame resolution|Name or service not known"
-        r"|getaddrinfo failed|nodename nor servname|Max retries exceeded|is unreachable"
-        r"|[Tt]imed out|TimeoutError|ProxyError|Connection (refused|reset|aborted)"
-        r"|connection broken|No route to host",
-        "Setting up needs the internet, to fetch PyTorch and JupyterLab,\nand it could not be reached. Later starts need none.\n{resume}",
-    ),
-    (
-        "hash",
-        r"DO NOT MATCH THE HASHES",
-        "A package that arrived is not the one that was tested (its hash differs). Either the download\n"
-        "was broken, or a mirror repacks packages. Try again; --unlocked takes what the mirror has.",
-    ),
-    (
-        "torch",
-        r"(No matching distribution found for|satisfies the requirement) torch",
-        "PyTorch has no package for this machine (Python {python}, {system}).\n"
-        "Use a 64-bit Python 3.11 to 3.14 on Windows, Linux or a Mac with Apple silicon.",
-    ),
-)
-
-
-def kind_of(output):
-    """The first known kind of failure that this output of a program shows; None if there is none."""
-    if shutil.disk_usage(str(ROOT)).free < 50e6:
-        return "disk"  # tools often swallow the true reason
-    return next((kind for kind, pattern, _ in KNOWN_FAILURES if re.search(pattern, output)), None)
-
-
-def explain(output, doing):
-    """Turn the output of a failed step into plain words; if it is unknown, show its last lines."""
-    found = kind_of(output)
-    for kind, _, message in KNOWN_FAILURES:
-        if kind == found:
-            python = "{}.{}".format(*sys.version_info[:2])
-            system = f"{sys.platform}, {64 if sys.maxsize > 2**32 else 32} bit"
-            return message.format(root=ROOT, resume=RESUME, python=python, system=system)
-    tail = "\n".join("    " + line for line in output.strip().splitlines()[-15:])
-    return f"This step failed: {doing}. Its last lines were:\n{tail}\n{RESUME}"
-
-
-def refuse_old_python(version):
-    """Raise Problem if `version` (a tuple such as sys.version_info) is too old for the course."""
-    if tuple(version[:2]) < OLDEST_PYTHON:
-        raise Problem(
-            "Python {}.{} or newer is needed, this is {}.{}.\n".format(*OLDEST_PYTHON, *version[:2])
-            + "Get one from https://www.python.org/downloads/ and start this command with it."
-        )
-
-
-# ------------------------------------------------------------------------------- running programs
 
 
 def child_environment():
@@ -131,11 +38,8 @@ def child_environment():
     env["PIP_USER"] = "0"  # a personal "user = true" makes pip fail in an environment
     env["PIP_NO_INPUT"] = "1"
     env["PYTHONUTF8"] = "1"  # Windows: read text files as what they are
-    # Idle threads of PyTorch sleep instead of spinning: beside any other busy program the small
-    # models of the course run up to 50 times faster.
-    env.setdefault("OMP_WAIT_POLICY", "passive")
-    # The models of the course are so small that a second thread mostly waits for the first; and sums are the same everywhere.
-    env.setdefault("OMP_NUM_THREADS", "1")
+    env.setdefault("OMP_WAIT_POLICY", "passive")  # idle threads sleep: beside a busy program small models run up to 50 times faster
+    env.setdefault("OMP_NUM_THREADS", "1")  # a second thread would mostly wait for the first; and sums are the same everywhere
     env["JUPYTER_PREFER_ENV_PATH"] = "1"  # a personal kernel named python3 must not win
     return env
 
@@ -146,8 +50,7 @@ def run_quietly(command, label):
     live = sys.stdout.isatty()
     print(line, end="", flush=True)
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    words = [str(part) for part in command]
-    child = subprocess.Popen(words, cwd=str(ROOT), env=child_environment(), **pipes)
+    child = subprocess.Popen([str(part) for part in command], cwd=str(ROOT), env=child_environment(), **pipes)
     while True:
         try:
             output = child.communicate(timeout=1)[0].decode("utf-8", "replace")
@@ -186,155 +89,9 @@ def become(command, env, folder=ROOT):
     os.execve(str(command[0]), [str(part) for part in command], env)
 
 
-# What every kernel of the lab runs first: who begins in the middle of a chapter, or has stopped an import half-way, is told how to go
-# on, and sees no traceback.
-STARTUP = '''"""Written by course.py lab."""
-
-import sys
-
-
-def _told(shell, kind, error, traceback, tb_offset=None):
-    if "partially initialized module" in str(error):
-        head, text = "Restart the kernel.", ("An import was stopped half-way, and Python cannot take it up again. "
-                                             "To mend it, choose \u201cRestart Kernel\u201d in the menu Kernel.")
-    elif kind is NameError and "course_utils" not in sys.modules:
-        head, text = "Not yet.", ("The kernel has just started and knows nothing yet: run the cells above first, from the top. "
-                                  "Choose \u201cRun All Above Selected Cell\u201d in the menu Run.")
-    else:
-        return shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
-    from IPython.display import display
-
-    box = "border-left:4px solid #7a8594;padding:.5em .9em;background:var(--jp-layout-color2,rgba(128,128,128,.08))"
-    display({"text/html": f"<div style='{box}'><b>{head}</b> {text}</div>", "text/plain": text}, raw=True)
-
-
-get_ipython().set_custom_exc((NameError, AttributeError, ImportError), _told)
-'''
-
-
-# What the lab changes of JupyterLab's settings: no news (no pop-up, no request to the network); no question at every start whether it
-# must be built anew; in the list of files the names of the chapters instead of the times of their last change; and long lines of code
-# go on in the next line of a narrow window, where their end could not be seen.
-SETTINGS = {
-    "page_config": {
-        "disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True},
-        "buildAvailable": False,
-        "buildCheck": False,
-    },
-    "default_setting_overrides": {
-        "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},
-        "@jupyterlab/notebook-extension:tracker": {"codeCellConfig": {"lineNumbers": False, "lineWrap": True}},
-    },
-}
-
-
-def lab_files(folder):
-    """Write the settings, and the file that kernels run first, under `folder`; returns the variables that lead Jupyter to them.
-
-    None of them where nothing can be written.
-    """
-    texts = {Path("jupyter", "labconfig", name + ".json"): json.dumps(values) for name, values in SETTINGS.items()}
-    texts[Path("ipython", "profile_default", "startup", "course.py")] = STARTUP
-    try:
-        for name, text in texts.items():
-            target = Path(folder) / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.exists() or target.read_text(encoding="utf-8") != text:
-                target.write_text(text, encoding="utf-8")
-    except OSError:
-        return {}
-    theirs = [os.environ["JUPYTER_CONFIG_PATH"]] if os.environ.get("JUPYTER_CONFIG_PATH") else []
-    return {"IPYTHONDIR": str(Path(folder) / "ipython"), "JUPYTER_CONFIG_PATH": os.pathsep.join([str(Path(folder) / "jupyter"), *theirs])}
-
-
-LOCAL = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # what runs on this machine is behind no proxy
-
-
-def running_server(runtime):
-    """What the JupyterLab that was started from this folder says of itself, as long as it runs; else None."""
-    for path in sorted(Path(runtime).glob("jpserver-*.json")):
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            with LOCAL.open(found["url"] + "api", timeout=2) as answer:
-                answer.read()
-            return found
-        except (OSError, ValueError, KeyError):
-            continue
-    return None
-
-
-def start_kernel(found, path):
-    """Let a server start the kernel of the notebook `path` while the browser loads JupyterLab, which takes over what runs."""
-    if not path:
-        return
-    body = {"path": path, "name": path.rpartition("/")[2], "type": "notebook", "kernel": {"name": "python3"}}
-    head = {"Authorization": "token " + found["token"], "Content-Type": "application/json"}
-    try:
-        with LOCAL.open(urllib.request.Request(found["url"] + "api/sessions", json.dumps(body).encode(), head), timeout=20) as answer:
-            answer.read()
-    except OSError:
-        pass  # then JupyterLab starts it, as ever
-
-
-def serve(command, env, log, runtime, announce, repair):
-    """Run a Jupyter server with its many lines in the file `log`; call `announce` with what it says of itself once it answers.
-
-    While it starts, the environment is looked through; where files are missing the server waits until `repair` has brought them
-    back. Returns its exit code. One Ctrl-C stops it, wherever it was typed.
-    """
-
-    def begin():
-        with log.open("wb") as lines:
-            return subprocess.Popen([str(part) for part in command], cwd=str(ROOT), env=env, stdout=lines, stderr=subprocess.STDOUT)
-
-    def stop(number, frame):
-        child.terminate()
-        raise KeyboardInterrupt
-
-    log.parent.mkdir(parents=True, exist_ok=True)
-    child, told, stopped = begin(), False, False
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        if damaged():
-            child.kill()
-            child.wait()
-            repair()
-            child = begin()
-        known = Path(runtime) / f"jpserver-{child.pid}.json"
-        while child.poll() is None:
-            if not told and known.exists():
-                try:
-                    found = json.loads(known.read_text(encoding="utf-8"))
-                except ValueError:  # half written
-                    continue
-                told = True
-                announce(found)
-            time.sleep(0.1)
-    except KeyboardInterrupt:  # a terminal has told the child too; nobody else has
-        stopped = True
-        interrupt = child.terminate if os.name == "nt" else lambda: child.send_signal(signal.SIGINT)
-        for wait, harder in ((1, interrupt), (5, child.terminate), (10, child.kill)):  # now and then it hangs when all is done
-            try:
-                child.wait(timeout=wait)
-                break
-            except (subprocess.TimeoutExpired, KeyboardInterrupt):
-                harder()
-        child.wait()
-    finally:
-        signal.signal(signal.SIGTERM, before)
-    if child.returncode and not told and not stopped:
-        print("JupyterLab did not start. Its last lines were:", file=sys.stderr)
-        print("\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]), file=sys.stderr)
-    return child.returncode
-
-
-# -------------------------------------------------------------------------- what it must hold
-
-
 def torch_pin():
     """The line `torch==...` of requirements.txt."""
-    text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
-    return re.search(r"^torch==[\w.]+", text, re.MULTILINE).group()
+    return re.search(r"(?m)^torch==[\w.]+", (ROOT / "requirements.txt").read_text(encoding="utf-8")).group()
 
 
 def packages_of(extra):
@@ -368,12 +125,8 @@ def read_stamp():
 def is_ready(extras=(), torch=None, unlocked=False):
     """Whether `.venv` is finished: reads the stamp, asks no other program."""
     stamp = read_stamp()
-    return (
-        stamp.get("key") == fingerprint(unlocked)
-        and set(extras) <= set(stamp.get("extras", ()))
-        and torch in (None, stamp.get("torch"))
-        and VENV_PYTHON.exists()
-    )
+    same = stamp.get("key") == fingerprint(unlocked) and torch in (None, stamp.get("torch"))
+    return same and set(extras) <= set(stamp.get("extras", ())) and VENV_PYTHON.exists()
 
 
 def site_packages():
@@ -396,8 +149,7 @@ def damaged():
     found, site = {}, str(site_packages())
     now = installed_packages()  # another version than we noted was the user's own wish
     for name, version in read_stamp().get("packages", {}).items():
-        version = now.get(name, version)
-        record = os.path.join(site, f"{name}-{version}.dist-info", "RECORD")
+        record = os.path.join(site, f"{name}-{now.get(name, version)}.dist-info", "RECORD")
         try:
             with open(record, encoding="utf-8", newline="") as file:
                 for path, _, size in csv.reader(file):
@@ -410,30 +162,30 @@ def damaged():
     return found
 
 
-# ------------------------------------------------------------------------------- making and mending
-
-
 def venv_works():
     """Whether `.venv` holds a Python of our version with pip in it."""
-    check = f"import sys, pip; sys.exit(sys.version_info[:2] != {sys.version_info[:2]})"
-    command, quiet = [str(VENV_PYTHON), "-c", check], subprocess.DEVNULL
+    check, quiet = f"import sys, pip; sys.exit(sys.version_info[:2] != {sys.version_info[:2]})", subprocess.DEVNULL
     try:
-        return subprocess.call(command, env=child_environment(), stdout=quiet, stderr=quiet) == 0
+        return subprocess.call([str(VENV_PYTHON), "-c", check], env=child_environment(), stdout=quiet, stderr=quiet) == 0
     except OSError:
         return False
 
 
-def install(label, *what):
-    """Let the environment's own pip install `what`, wheels only; return (exit code, output)."""
-    pip = [VENV_PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--only-binary", ":all:"]
-    return run_quietly(pip + list(what), label)
+def must_run(command, label, doing):
+    """`run_quietly`; raise Problem if it fails."""
+    code, output = run_quietly(command, label)
+    if code:
+        raise Problem(explain(output, doing))
+
+
+def pip_install(*what):
+    """The command with which the environment's own pip installs `what`, wheels only."""
+    return [VENV_PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--only-binary", ":all:"] + list(what)
 
 
 def must_install(label, *what):
-    """`install`; raise Problem if it fails."""
-    code, output = install(label, *what)
-    if code:
-        raise Problem(explain(output, "installing " + label.split(" ", 1)[1]))
+    """Install `what`; raise Problem if that fails."""
+    must_run(pip_install(*what), label, "installing " + label.split(" ", 1)[1])
 
 
 def install_pip(unlocked=False):
@@ -446,29 +198,25 @@ def install_pip(unlocked=False):
         must_install("2/4 pip", "-r", VENV / "pip.txt")
 
 
-def has_gpu():
-    """Whether there is an NVIDIA GPU, as far as one can tell without PyTorch."""
-    return os.path.exists("/dev/nvidia0") or bool(shutil.which("nvidia-smi"))
-
-
 def choose_torch(wanted):
     """Return ("cpu" or "default", why). Only Linux has a choice; without a GPU it needs no CUDA."""
     if not sys.platform.startswith("linux"):
         return "default", "the usual one for this system"
     if wanted:
         return wanted, "as asked"
-    return ("default", "there is an NVIDIA GPU") if has_gpu() else ("cpu", "no NVIDIA GPU here")
+    gpu = os.path.exists("/dev/nvidia0") or shutil.which("nvidia-smi")  # as far as one can tell without PyTorch
+    return ("default", "there is an NVIDIA GPU") if gpu else ("cpu", "no NVIDIA GPU here")
 
 
 def install_torch(wanted, constraints, *how):
     """Install PyTorch; return the build that was taken. Tries hard before it fetches CUDA for nothing."""
     build, why = choose_torch(wanted)
     if build == "cpu":
-        # "+cpu" exists on PyTorch's own index, and wherever pip's settings lead: a mirror, a folder of
-        # wheels (find-links). What PyTorch itself needs comes later, with the rest, from the lock.
-        patience = ["--retries", "4", "--timeout", "15"]
-        what = [torch_pin() + "+cpu", "--no-deps", "--extra-index-url", CPU_INDEX]
-        code, output = install(f"3/4 PyTorch, the CPU build ({why}; 0.2 GB)", *what, *patience, *how)
+        # "+cpu" exists on PyTorch's own index, and wherever pip's settings lead: a mirror, a folder of wheels (find-links).
+        # The lock has no hash of it: this is the one package that is taken on the word of its index, by its version and over
+        # https. What PyTorch itself needs comes later, with the rest, from the lock.
+        what = [torch_pin() + "+cpu", "--no-deps", "--extra-index-url", CPU_INDEX, "--retries", "4", "--timeout", "15"]
+        code, output = run_quietly(pip_install(*what, *how), f"3/4 PyTorch, the CPU build ({why}; 0.2 GB)")
         if code == 0:
             return "cpu"
         if kind_of(output) in ("disk", "path", "rights"):
@@ -476,7 +224,7 @@ def install_torch(wanted, constraints, *how):
         sorry = f"The CPU build could not be fetched from {CPU_INDEX}\n"
         if wanted:
             raise Problem(sorry + "Try again later, or give pip a wheel of it: set PIP_FIND_LINKS to the folder with the wheel.")
-        if shutil.disk_usage(str(ROOT)).free < CUDA_ROOM:
+        if shutil.disk_usage(str(ROOT)).free < 9e9:  # bytes that it needs while it is installed
             raise Problem(sorry + f"The other build ({CUDA_SIZE}) does not fit on this disk. {RESUME}")
         print("  " + sorry + f"  The build for NVIDIA GPUs comes instead: {CUDA_SIZE}. It works without a GPU too.\n"
               "  To try the small one again, press Ctrl-C and start again.")  # fmt: skip
@@ -496,8 +244,7 @@ def set_up(extras=(), torch=None, unlocked=False, look=True):
         if not broken:
             return
         if venv_works():
-            mend(broken, constraints)
-            return
+            return mend(broken, constraints)
         print("The environment's own Python or pip no longer works, so the environment is made again.")
     before = read_stamp()
     print(f"Setting up the course in {VENV}\n(once; a few minutes, most of it downloading)")
@@ -506,9 +253,7 @@ def set_up(extras=(), torch=None, unlocked=False, look=True):
     python = getattr(sys, "_base_executable", None) or sys.executable
     other_torch = torch and before.get("torch") not in (None, torch)  # its libraries must go with it
     if other_torch or not venv_works():
-        code, output = run_quietly([python, "-m", "venv", "--clear", VENV], "1/4 making .venv")
-        if code:
-            raise Problem(explain(output, "making .venv"))
+        must_run([python, "-m", "venv", "--clear", VENV], "1/4 making .venv", "making .venv")
     install_pip(unlocked)
     build = install_torch(torch, constraints)
 
@@ -518,8 +263,8 @@ def set_up(extras=(), torch=None, unlocked=False, look=True):
     newest = ["--upgrade", "--upgrade-strategy", "eager"] if unlocked else []
     must_install("4/4 JupyterLab and the rest", "-r", "requirements.txt", *(more + constraints + newest))
 
-    # The course itself is not installed: the environment is told where it lies. A relative path, since
-    # Python reads this file in the system's encoding, and the folder may have any name.
+    # The course itself is not installed: the environment is told where it lies. A relative path, since Python reads this file in the
+    # system's encoding, and the folder may have any name.
     (site_packages() / "course.pth").write_text(os.path.relpath(str(ROOT), str(site_packages())), encoding="ascii")
 
     stamp = {"key": fingerprint(unlocked), "extras": extras, "torch": torch or build, "packages": installed_packages()}
@@ -531,18 +276,16 @@ def set_up(extras=(), torch=None, unlocked=False, look=True):
 
 def mend(broken, constraints):
     """Install again what has lost files; raise Problem, with the packages' names, where that fails."""
-    stamp, lost = read_stamp(), ", ".join(f"{name} ({path})" for name, path in sorted(broken.items())[:5])
+    stamp, how = read_stamp(), ["--ignore-installed", "--no-deps"]
+    lost = ", ".join(f"{name} ({path})" for name, path in sorted(broken.items())[:5])
     lost += f" and {len(broken) - 5} more" if len(broken) > 5 else ""
     print(f"Some files in {VENV} are missing or damaged: {lost}.\nTheir packages are installed again.")
-    how = ["--ignore-installed", "--no-deps"]
-    names = ["{}=={}".format(*item) for item in sorted(stamp["packages"].items()) if item[0] in set(broken) - {"torch", "pip"}]
+    names = [f"{name}=={stamp['packages'][name]}" for name in sorted(set(broken) - {"torch", "pip"})]
     try:
         if "pip" in broken:  # it cannot install itself; Python carries one
             for path in site_packages().glob("pip*"):
                 shutil.rmtree(str(path), ignore_errors=True)
-            code, output = run_quietly([VENV_PYTHON, "-m", "ensurepip"], "1/1 Python's own pip")
-            if code:
-                raise Problem(explain(output, "restoring pip"))
+            must_run([VENV_PYTHON, "-m", "ensurepip"], "1/1 Python's own pip", "restoring pip")
             install_pip(not constraints)
         if names:
             must_install("1/1 " + ", ".join(names), *(names + constraints + how))

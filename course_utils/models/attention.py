@@ -5,8 +5,6 @@ without any permitted key gives weights 0 and output 0, with finite gradients.
 Source: Vaswani et al. 2017, section 3.2.1, equation 1.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -57,11 +55,14 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, mask
     return weights @ value, weights
 
 
-def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: float = 0.0, causal: bool = False) -> Tensor:
+def attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: float = 0.0, causal: bool = False, grouped: bool = False
+) -> Tensor:
     """The same output by PyTorch's fused kernel, which never stores the weights; same mask policy.
 
     ``dropout`` drops weights with this probability (the caller passes 0 outside training). ``causal`` hides later keys, the n
-    queries being the last of the m keys; where there is no other mask the kernel then skips half of the work.
+    queries being the last of the m keys; where there is no other mask the kernel then skips half of the work. With ``grouped``
+    several heads of queries (axis -3) share one head of keys and values, the first few the first one.
     """
     check_widths(query, key, value, mask)
     if query.dim() == key.dim() == value.dim() == 3:
@@ -74,10 +75,10 @@ def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = N
     if causal and (mask is not None or n != m):
         mask, causal = combine(mask, causal_mask(n, m, query.device)), False
     if mask is None:
-        return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=causal)
+        return F.scaled_dot_product_attention(query, key, value, dropout_p=dropout, is_causal=causal, enable_gqa=grouped)
     mask = mask.expand(*mask.shape[:-2], n, m)
     empty = ~mask.any(dim=-1, keepdim=True)  # opened for the kernel and emptied afterwards, as in masked_softmax
-    output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask | empty, dropout_p=dropout)
+    output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask | empty, dropout_p=dropout, enable_gqa=grouped)
     return output.masked_fill(empty, 0.0)
 
 

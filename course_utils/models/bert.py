@@ -4,22 +4,19 @@ Tokens are rows, batch first; masks are boolean, True = may attend (or, with two
 Source: Devlin et al. 2019, sections 3.1 (pre-training) and 4 (fine-tuning); sizes as in the released models.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .dropout import dropout
 from .transformer import Encoder, TransformerConfig
 
 IGNORED = -100  # the label of a token that is not asked for: F.cross_entropy skips it
 
 
 @dataclass(frozen=True, kw_only=True)
-class BertConfig:
+class BertConfig(TransformerConfig):
     """Sizes of a BERT; the defaults are those of BERT-base, uncased. ``pooler``: whether [CLS] gets a layer of its own."""
 
     vocab_size: int = 30_522
@@ -29,31 +26,17 @@ class BertConfig:
     num_layers: int = 12
     max_len: int = 512
     num_segments: int = 2
-    dropout: float = 0.1
     norm_eps: float = 1e-12
     activation: str = "gelu"
+    drop_hidden: bool = False
     pooler: bool = True
     init_std: float = 0.02  # right for 768 features; a narrow model learns faster from larger first weights
-    norm_place: str = "post"  # BERT's; "pre" trains at larger rates (chapter 07b)
+    # The norm stands behind, norm_place="post"; "pre" trains at larger rates (chapter 07b).
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if min(self.vocab_size, self.max_len, self.num_segments) < 1:
             raise ValueError(f"vocab_size={self.vocab_size}, max_len={self.max_len} and num_segments={self.num_segments} must be positive")
-        self.body()  # finds impossible sizes
-
-    def body(self) -> TransformerConfig:
-        """The stack inside."""
-        return TransformerConfig(
-            d_model=self.d_model,
-            num_heads=self.num_heads,
-            d_ff=self.d_ff,
-            num_layers=self.num_layers,
-            dropout=self.dropout,
-            activation=self.activation,
-            norm_eps=self.norm_eps,
-            drop_hidden=False,
-            norm_place=self.norm_place,
-        )
 
 
 BASE, LARGE = BertConfig(), BertConfig(d_model=1024, num_heads=16, d_ff=4096, num_layers=24)
@@ -68,7 +51,7 @@ class BertEmbeddings(nn.Module):
         self.position = nn.Embedding(config.max_len, config.d_model)
         self.segment = nn.Embedding(config.num_segments, config.d_model)
         self.norm = nn.LayerNorm(config.d_model, config.norm_eps)
-        self.dropout = config.dropout
+        self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
         if ids.dim() != 2 or ids.shape[1] > self.position.num_embeddings:
@@ -80,7 +63,7 @@ class BertEmbeddings(nn.Module):
                 raise ValueError(f"{name}s run from {int(found.min())} to {int(found.max())}; there are {table.num_embeddings}")
         segment = self.segment.weight[0] if segments is None else self.segment(segments)
         x = self.token(ids) + segment + self.position.weight[: ids.shape[1]]
-        return dropout(self.norm(x), self.dropout, self.training)
+        return self.dropout(self.norm(x))
 
 
 class Bert(nn.Module):
@@ -94,7 +77,7 @@ class Bert(nn.Module):
         super().__init__()
         self.config = config
         self.embeddings = BertEmbeddings(config)
-        self.encoder = Encoder(config.body())
+        self.encoder = Encoder(config)
         self.pooler = nn.Linear(config.d_model, config.d_model) if config.pooler else None
         initialise(self, config.init_std)
 
@@ -127,7 +110,8 @@ class BertForPretraining(nn.Module):
         self.transform, self.norm = nn.Linear(d, d), nn.LayerNorm(d, config.norm_eps)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
         self.next = nn.Linear(d, 2)
-        initialise(self.transform, config.init_std), initialise(self.next, config.init_std)
+        for layer in (self.transform, self.next):
+            initialise(layer, config.init_std)
 
     def tokens(self, hidden: Tensor) -> Tensor:
         """Logits over the vocabulary for hidden states of any shape ``(…, d_model)`` -> ``(…, vocab_size)``."""
@@ -158,7 +142,7 @@ class SequenceClassifier(nn.Module):
         if pool not in ("cls", "mean"):
             raise ValueError(f"pool={pool!r} is unknown; choose 'cls' or 'mean'")
         self.bert, self.pool = bert, pool
-        self.output = output_layer(bert, num_labels)
+        self.dropout, self.output = nn.Dropout(bert.config.dropout), output_layer(bert, num_labels)
 
     def features(self, ids: Tensor, segments: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
         """What the last layer sees, ``(batch, d_model)``."""
@@ -166,8 +150,7 @@ class SequenceClassifier(nn.Module):
         return self.bert.pooled(hidden) if self.pool == "cls" else mean_pool(hidden, mask)
 
     def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
-        x = self.features(ids, segments, mask)
-        return self.output(dropout(x, self.bert.config.dropout, self.training))
+        return self.output(self.dropout(self.features(ids, segments, mask)))
 
 
 class TokenClassifier(nn.Module):
@@ -176,11 +159,10 @@ class TokenClassifier(nn.Module):
     def __init__(self, bert: Bert, num_labels: int):
         super().__init__()
         self.bert = bert
-        self.output = output_layer(bert, num_labels)
+        self.dropout, self.output = nn.Dropout(bert.config.dropout), output_layer(bert, num_labels)
 
     def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
-        hidden = self.bert(ids, segments, mask)
-        return self.output(dropout(hidden, self.bert.config.dropout, self.training))
+        return self.output(self.dropout(self.bert(ids, segments, mask)))
 
 
 class SpanClassifier(nn.Module):
@@ -264,6 +246,3 @@ def _for_attention(mask: Tensor | None, ids: Tensor) -> Tensor | None:
     if mask.shape != ids.shape or mask.dtype != torch.bool:
         raise ValueError(f"mask of shape {tuple(mask.shape)} and type {mask.dtype}; expected a boolean one of {tuple(ids.shape)}")
     return mask[:, None]  # the same keys for every query
-
-
-Embeddings = BertEmbeddings  # as notebooks of the first edition call it

@@ -4,8 +4,6 @@ Tokens are rows. ``causal`` hides later keys, the n queries being the last of th
 log-sum-exp -inf. Source: Dao et al. 2022, algorithms 1 and 4.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -97,7 +95,8 @@ class BlockAttention(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        return *backward_in_blocks(*ctx.saved_tensors, grad, ctx.causal, ctx.size), None, None
+        query, key, value, output, lse = ctx.saved_tensors
+        return *backward_in_blocks(query, key, value, output, lse, grad, ctx.causal, ctx.size), None, None
 
 
 def block_attention(query: Tensor, key: Tensor, value: Tensor, causal: bool = False, size: int = 256) -> Tensor:

@@ -5,11 +5,9 @@ A ``Decoder`` is a ``gpt.GPT`` with other blocks. ``DecoderConfig()`` turns no s
 Sources: Touvron et al. 2023, section 2.2, and those named in ``grouped``, ``experts``, ``norms`` and ``feedforward``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from .experts import MixtureOfExperts
 from .feedforward import gated_width
@@ -51,6 +49,12 @@ class DecoderConfig(GPTConfig):
         if self.num_experts == 1:
             return GPTBlock(body, attention, feed_forward(body))
         return GPTBlock(body, attention, MixtureOfExperts(self.d_model, self.num_experts, self.active_experts, lambda: feed_forward(body)))
+
+    def positions(self) -> nn.Embedding | None:
+        return None if self.rotary else super().positions()
+
+    def output(self) -> nn.Linear | None:
+        return None if self.tied else nn.Linear(self.d_model, self.vocab_size, bias=False)
 
 
 def llama_style(config: DecoderConfig) -> DecoderConfig:

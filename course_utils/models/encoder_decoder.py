@@ -7,19 +7,20 @@ Source: Vaswani et al. 2017, sections 3.1 to 3.4; shared embeddings, Press and W
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import Any
 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .dropout import Dropout, dropout
 from .masks import causal_mask, padding_mask
 from .multihead import KeyValueCache, MultiHeadAttention
 from .positions import sinusoidal
-from .transformer import Encoder, TransformerConfig, config_of, copied_norm, copy_into, feed_forward, final_norm, norm, norm_after
+from .transformer import Block, Encoder, TransformerConfig, config_of, feed_forward, final_norm, load_torch, norm, norm_after
 
 
-class DecoderBlock(nn.Module):
+class DecoderBlock(Block):
     """Masked self-attention, cross-attention, feed-forward, each with a way around it and a norm: ``(batch, n, d_model)`` kept.
 
     ``memory`` is the encoder's output ``(batch, m, d_model)``; ``mask`` fits ``(batch, n, n)``, ``memory_mask`` ``(batch, n, m)``.
@@ -27,14 +28,12 @@ class DecoderBlock(nn.Module):
     """
 
     def __init__(self, config: TransformerConfig):
-        super().__init__()
-        self.norm_place = config.norm_place
+        super().__init__(config)
         self.attention = MultiHeadAttention(config.d_model, config.num_heads, config.bias, config.dropout)
         self.cross_attention = MultiHeadAttention(config.d_model, config.num_heads, config.bias, config.dropout)
         self.feed_forward = feed_forward(config)
         self.norm_1, self.norm_2, self.norm_3 = (norm(config) for _ in range(3))
         self.after_1, self.after_2, self.after_3 = (norm_after(config) for _ in range(3))
-        self.dropout = Dropout(config.dropout)
 
     def forward(
         self,
@@ -45,29 +44,14 @@ class DecoderBlock(nn.Module):
         caches: tuple[KeyValueCache | None, KeyValueCache | None] = (None, None),
     ) -> Tensor:
         own, cross = caches
-        if self.norm_place == "post":
-            x = self.norm_1(x + self.dropout(self.attention(x, mask=mask, cache=own)))
-            x = self.norm_2(x + self.dropout(self.cross_attention(x, memory, mask=memory_mask, cache=cross)))
-            return self.norm_3(x + self.dropout(self.feed_forward(x)))
-        x = x + self.after_1(self.dropout(self.attention(self.norm_1(x), mask=mask, cache=own)))
-        x = x + self.after_2(self.dropout(self.cross_attention(self.norm_2(x), memory, mask=memory_mask, cache=cross)))
-        return x + self.after_3(self.dropout(self.feed_forward(self.norm_3(x))))
+        x = self.around(x, lambda y: self.attention(y, mask=mask, cache=own), self.norm_1, self.after_1)
+        x = self.around(x, lambda y: self.cross_attention(y, memory, mask=memory_mask, cache=cross), self.norm_2, self.after_2)
+        return self.around(x, self.feed_forward, self.norm_3, self.after_3)
 
     @classmethod
     def from_torch(cls, other: nn.TransformerDecoderLayer) -> DecoderBlock:
         """A copy of PyTorch's layer (batch first). ValueError for what this class lacks."""
-        block = cls(config_of(other))
-        block.attention = MultiHeadAttention.from_torch(other.self_attn)
-        block.cross_attention = MultiHeadAttention.from_torch(other.multihead_attn)
-        for ours, theirs in (
-            (block.feed_forward.w_1, other.linear1),
-            (block.feed_forward.w_2, other.linear2),
-            (block.norm_1, other.norm1),
-            (block.norm_2, other.norm2),
-            (block.norm_3, other.norm3),
-        ):
-            copy_into(ours, theirs)
-        return block.to(other.linear1.weight).train(other.training)
+        return load_torch(cls(config_of(other)), other)
 
 
 class CrossDecoder(nn.Module):
@@ -75,7 +59,7 @@ class CrossDecoder(nn.Module):
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
-        self.blocks = nn.ModuleList(DecoderBlock(config) for _ in range(config.num_layers))
+        self.blocks: Any = nn.ModuleList(DecoderBlock(config) for _ in range(config.num_layers))
         self.norm = final_norm(config)
 
     def forward(
@@ -95,9 +79,8 @@ class CrossDecoder(nn.Module):
     def from_torch(cls, other: nn.TransformerDecoder) -> CrossDecoder:
         """A copy of PyTorch's stack, with its final norm if it has one."""
         stack = cls(replace(config_of(other.layers[0]), num_layers=len(other.layers)))
-        stack.blocks = nn.ModuleList(DecoderBlock.from_torch(layer) for layer in other.layers)
-        stack.norm = copied_norm(other.norm)
-        return stack.train(other.training)
+        stack.norm = deepcopy(other.norm) or nn.Identity()
+        return load_torch(stack, other)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +123,9 @@ class Translator(nn.Module):
         self.target_embedding = self.source_embedding if config.tie == "all" else nn.Embedding(config.target_vocab, config.d_model)
         self.encoder, self.decoder = Encoder(config), CrossDecoder(config)
         self.output = nn.Linear(config.d_model, config.target_vocab, bias=False)
+        self.table: Tensor
         self.register_buffer("table", sinusoidal(config.max_len, config.d_model), persistent=False)
+        self.dropout = nn.Dropout(config.dropout)
         scale = config.d_model**-0.5 if config.scale_embeddings or config.tie != "none" else 1.0
         for embedding in (self.source_embedding, self.target_embedding):
             nn.init.normal_(embedding.weight, std=scale)
@@ -192,7 +177,7 @@ class Translator(nn.Module):
         x = F.embedding(ids, embedding.weight)
         if self.config.scale_embeddings:
             x = x * math.sqrt(self.config.d_model)
-        return dropout(x + self.table[start : start + ids.shape[1]], self.config.dropout, self.training)
+        return self.dropout(x + self.table[start : start + ids.shape[1]])
 
 
 def translator_parameters(config: TranslatorConfig) -> int:
@@ -211,6 +196,3 @@ def translator_parameters(config: TranslatorConfig) -> int:
         "all": config.target_vocab,
     }[config.tie]
     return tables * d + config.num_layers * (encoder + decoder) + closing
-
-
-Decoder, parameter_count = CrossDecoder, translator_parameters  # as notebooks of the first edition call them

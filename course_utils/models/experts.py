@@ -4,8 +4,6 @@ Sources: Shazeer et al. 2017; the loss that spreads the tokens, Fedus et al. 202
 weights that are normalised over the chosen experts, Jiang et al. 2024 (Mixtral), section 2.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch
@@ -26,8 +24,7 @@ class MixtureOfExperts(nn.Module):
         self.active = active
         self.router = nn.Linear(d_model, num_experts, bias=False)
         self.experts = nn.ModuleList(expert() for _ in range(num_experts))
-        self.balance: Tensor | None = None
-        self.share: Tensor | None = None
+        self.balance, self.share = torch.zeros(()), torch.zeros(num_experts)
 
     def forward(self, x: Tensor) -> Tensor:
         tokens = x.reshape(-1, x.shape[-1])

@@ -4,8 +4,6 @@ Points are rows, ``(n, d)`` -> features ``(n, r)``. Sources: Rahimi and Recht 20
 arXiv:2009.14794 (positive features).
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -3,16 +3,12 @@
 Sources: Vaswani et al. 2017, equation 2; gated variants, Shazeer 2020, equations 5 and 6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-
-from .dropout import Dropout
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -41,7 +37,7 @@ class FeedForward(nn.Module):
         self.activation = find_activation(activation)
         self.w_1 = nn.Linear(d_model, d_ff, bias=bias)
         self.w_2 = nn.Linear(d_ff, d_model, bias=bias)
-        self.dropout = Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.w_2(self.dropout(self.activation(self.w_1(x))))
@@ -55,7 +51,7 @@ class GatedFeedForward(nn.Module):
         self.activation = find_activation(activation)
         self.w_1 = nn.Linear(d_model, 2 * width, bias=bias)  # rows: gate, then value
         self.w_2 = nn.Linear(width, d_model, bias=bias)
-        self.dropout = Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         gate, value = self.w_1(x).chunk(2, dim=-1)

@@ -6,15 +6,14 @@ Tokens are rows, batch first. Sources: GPT-1, Radford et al. 2018; GPT-2, Radfor
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .dropout import Dropout, dropout
 from .multihead import KeyValueCache, MultiHeadAttention
-from .transformer import TransformerConfig, feed_forward, final_norm, norm
+from .transformer import Block, TransformerConfig, feed_forward, final_norm, norm, norm_after
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,11 +30,6 @@ class GPTConfig:
     activation: str = "gelu_tanh"
     norm_eps: float = 1e-5
     d_ff: int | None = None  # 4 · d_model unless given
-
-    # What decoder.DecoderConfig makes a choice: rotated queries and keys in place of a table of positions, a token embedding that
-    # is the output matrix as well.
-    rotary: ClassVar[bool] = False
-    tied: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if min(self.vocab_size, self.max_len) < 1:
@@ -60,6 +54,14 @@ class GPTConfig:
         """One new block of this model."""
         return GPTBlock(self.body())
 
+    def positions(self) -> nn.Embedding | None:
+        """A new table of positions; None for a model that adds none."""
+        return nn.Embedding(self.max_len, self.d_model)
+
+    def output(self) -> nn.Linear | None:
+        """A new output layer; None where the token embedding serves as its matrix."""
+        return None
+
 
 GPT1 = GPTConfig(vocab_size=40_478, max_len=512, norm_place="post")
 GPT2 = {
@@ -70,28 +72,22 @@ GPT2 = {
 }
 
 
-class GPTBlock(nn.Module):
+class GPTBlock(Block):
     """Causal self-attention, then feed-forward, each with a way around it and a norm: ``(batch, n, d_model)`` -> the same shape.
 
     ``attention`` and ``network`` replace GPT-2's two parts (see ``decoder``).
     """
 
     def __init__(self, config: TransformerConfig, attention: nn.Module | None = None, network: nn.Module | None = None):
-        super().__init__()
-        if config.norm_place == "sandwich":
-            raise ValueError("a GPT's norms stand before or behind a branch: norm_place='sandwich' is not supported here")
-        self.norm_place = config.norm_place
+        super().__init__(config)
         self.attention = attention or MultiHeadAttention(config.d_model, config.num_heads, config.bias, config.dropout)
         self.feed_forward = network or feed_forward(config)
         self.norm_1, self.norm_2 = norm(config), norm(config)
-        self.dropout = Dropout(config.dropout)
+        self.after_1, self.after_2 = norm_after(config), norm_after(config)
 
     def forward(self, x: Tensor, cache: KeyValueCache | None = None) -> Tensor:
-        if self.norm_place == "post":  # GPT-1
-            x = self.norm_1(x + self.dropout(self.attend(x, cache)))
-            return self.norm_2(x + self.dropout(self.feed_forward(x)))
-        x = x + self.dropout(self.attend(self.norm_1(x), cache))
-        return x + self.dropout(self.feed_forward(self.norm_2(x)))
+        x = self.around(x, lambda y: self.attend(y, cache), self.norm_1, self.after_1)
+        return self.around(x, self.feed_forward, self.norm_2, self.after_2)
 
     def attend(self, x: Tensor, cache: KeyValueCache | None) -> Tensor:
         """Every token looks at itself and those before it."""
@@ -109,10 +105,11 @@ class GPT(nn.Module):
         super().__init__()
         self.config = config
         self.token = nn.Embedding(config.vocab_size, config.d_model)
-        self.position = None if config.rotary else nn.Embedding(config.max_len, config.d_model)
-        self.blocks = nn.ModuleList(config.block() for _ in range(config.num_layers))
+        self.position = config.positions()
+        self.blocks: Any = nn.ModuleList(config.block() for _ in range(config.num_layers))
         self.norm = final_norm(config.body())
-        self.output = None if config.tied else nn.Linear(config.d_model, config.vocab_size, bias=False)
+        self.output = config.output()
+        self.dropout = nn.Dropout(config.dropout)
         initialise_gpt(self)
 
     def forward(self, ids: Tensor, caches: list[KeyValueCache] | None = None, last: bool = False) -> Tensor:
@@ -131,9 +128,9 @@ class GPT(nn.Module):
         x = self.token(ids)
         if self.position is not None:
             x = x + self.position.weight[seen : seen + ids.shape[1]]
-        x = dropout(x, self.config.dropout, self.training)
-        for block, cache in zip(self.blocks, caches or [None] * len(self.blocks), strict=True):
-            x = block(x, cache)
+        x = self.dropout(x)
+        for number, block in enumerate(self.blocks):
+            x = block(x, caches[number] if caches else None)
         return self.norm(x)
 
     def loss(self, ids: Tensor) -> Tensor:
@@ -147,7 +144,7 @@ class GPT(nn.Module):
 
 
 @torch.no_grad()
-def initialise_gpt(model: nn.Module) -> None:
+def initialise_gpt(model: GPT) -> None:
     """GPT-2's start: deviation .02; layers that write into the residual stream smaller by the root of their number.
 
     A model narrower than 768 gets larger first weights, so that a layer's output is as large as it would be there.
@@ -158,9 +155,9 @@ def initialise_gpt(model: nn.Module) -> None:
             nn.init.normal_(module.weight, std=std if isinstance(module, nn.Linear) else 0.02)
         if isinstance(module, nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
-    for name, layer in model.named_modules():
-        if name.endswith(("attention.w_o", ".w_2")):
-            nn.init.normal_(layer.weight, std=std / (2 * model.config.num_layers) ** 0.5)
+    for name, weight in model.named_parameters():
+        if name.endswith(("attention.w_o.weight", ".w_2.weight")):
+            nn.init.normal_(weight, std=std / (2 * model.config.num_layers) ** 0.5)
 
 
 def parameter_count(vocab_size: int, d_model: int, num_layers: int, max_len: int, final: bool = True) -> int:

@@ -3,8 +3,6 @@
 Source: Radford et al. 2018, sections 3.2 and 3.3, figure 1.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 

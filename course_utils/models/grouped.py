@@ -4,8 +4,6 @@ Tokens are rows, batch first. Sources: one shared head, Shazeer 2019; groups, Ai
 Su et al. 2021, section 3.2.2.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 
@@ -18,8 +16,8 @@ class GroupedQueryAttention(nn.Module):
     """Self-attention, causal unless told otherwise, of ``num_heads`` query heads on ``num_kv_heads`` key and value heads.
 
     ``forward(x, cache=None)``: ``(batch, n, d_model)`` -> the same shape; ``causal=False`` shows every token all of them. As many
-    key heads as query heads make it multi-head
-    attention, one makes it multi-query attention. ``rope_base``: rotate queries and keys by position (None: do not).
+    key heads as query heads make it multi-head attention, one makes it multi-query attention. ``rope_base``: rotate queries and keys
+    by position (None: do not).
     ValueError, with the numbers, for heads that cannot be shared out evenly.
     """
 
@@ -52,7 +50,6 @@ class GroupedQueryAttention(nn.Module):
             q, k = (rope(part, positions, self.rope_base, halves=True) for part in (q, k))
         if cache is not None:
             k, v = cache.append(k, v)  # the cache holds num_kv_heads heads, not num_heads
-        group = self.num_heads // self.num_kv_heads
-        if group > 1:  # query heads 0 … group - 1 read key head 0, the next ones key head 1, …
-            k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
-        return self.w_o(merge_heads(attention(q, k, v, dropout=self.dropout if self.training else 0.0, causal=causal)))
+        grouped = self.num_kv_heads < self.num_heads
+        mixed = attention(q, k, v, dropout=self.dropout if self.training else 0.0, causal=causal, grouped=grouped)
+        return self.w_o(merge_heads(mixed))

@@ -3,8 +3,6 @@
 Points are rows. A one-dimensional tensor of n numbers stands for n points with one feature.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -5,8 +5,6 @@ Source: Katharopoulos et al. 2020 (arXiv:2006.16236); chunks: Hua et al. 2022 (a
 (arXiv:2102.11174).
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F

@@ -4,8 +4,6 @@ Source: Hu et al. 2021, section 4.1. There the queries' and the values' matrices
 blocks keep in one matrix ``(3 · d_model, d_model)``.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize

@@ -7,8 +7,6 @@ gives such a query weights 0 and output 0.
 Sources: Vaswani et al. 2017, section 3.2.3 (causal); Raffel et al. 2020, section 3.2.1 (prefix); Beltagy et al. 2020 (window).
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -3,8 +3,6 @@
 Both count storages, not tensors, so that a view costs nothing. Scratch memory inside a kernel is not seen. Units: bytes.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 Sources: LayerNorm, Ba et al. 2016; RMSNorm, Zhang and Sennrich 2019, equation 4; DeepNorm, Wang et al. 2022, figure 2.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -5,8 +5,6 @@ which nothing may be seen has m = -inf, s = 0, o = 0, and merging it changes not
 2018; with values, Rabe and Staats 2021.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

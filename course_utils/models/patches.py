@@ -3,8 +3,6 @@
 Source: Dosovitskiy et al. 2021 (arXiv:2010.11929), section 3.1.
 """
 
-from __future__ import annotations
-
 from torch import Tensor
 
 

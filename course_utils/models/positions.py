@@ -4,8 +4,6 @@ Tokens are rows, batch first; positions count from 0. A *bias* has shape ``(num_
 before the softmax; entry ``[h, i, j]`` belongs to query i and key j.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

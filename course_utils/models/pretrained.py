@@ -3,11 +3,10 @@
 Reads the folder in which Hugging Face's BERT models are handed out (``config.json`` and ``model.safetensors``).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
+from dataclasses import replace
 from importlib import import_module, util
 from pathlib import Path
 
@@ -46,9 +45,8 @@ def load_bert(folder: str | Path) -> Bert:
     missing or left over, or a shape that differs.
     """
     folder = Path(folder)
-    config = read_config(folder / "config.json")
-    state = _read(folder)
-    bert = Bert(BertConfig(**(config | {"pooler": "pooler.weight" in state})))
+    config, state = read_config(folder / "config.json"), _read(folder)
+    bert = Bert(replace(config, pooler="pooler.weight" in state))
     check_shapes(folder.name, bert.state_dict(), state)
     bert.load_state_dict(state)
     return bert.eval()
@@ -66,8 +64,8 @@ def fetch(name: str, folder: str | Path, revision: str, files: tuple[str, ...]) 
     return Path(import_module("huggingface_hub").snapshot_download(name, revision=revision, local_dir=folder, allow_patterns=list(files)))
 
 
-def read_config(path: Path) -> dict[str, object]:
-    """Our names for the sizes in a ``config.json``; ValueError for a model that is no BERT or has parts ours lacks."""
+def read_config(path: Path) -> BertConfig:
+    """Our configuration from a ``config.json``; ValueError for a model that is no BERT or has parts ours lacks."""
     theirs = json.loads(Path(path).read_text(encoding="utf-8"))
     kind, positions = theirs.get("model_type"), theirs.get("position_embedding_type", "absolute")
     if kind != "bert" or positions != "absolute":
@@ -75,18 +73,18 @@ def read_config(path: Path) -> dict[str, object]:
     activation = {"gelu": "gelu", "gelu_new": "gelu_tanh", "relu": "relu"}.get(theirs["hidden_act"])
     if activation is None:
         raise ValueError(f"{path.name}: activation {theirs['hidden_act']!r} is not supported; gelu, gelu_new and relu are")
-    return {
-        "vocab_size": theirs["vocab_size"],
-        "d_model": theirs["hidden_size"],
-        "num_heads": theirs["num_attention_heads"],
-        "d_ff": theirs["intermediate_size"],
-        "num_layers": theirs["num_hidden_layers"],
-        "activation": activation,
-        "max_len": theirs["max_position_embeddings"],
-        "num_segments": theirs["type_vocab_size"],
-        "dropout": theirs["hidden_dropout_prob"],
-        "norm_eps": theirs["layer_norm_eps"],
-    }
+    return BertConfig(
+        vocab_size=theirs["vocab_size"],
+        d_model=theirs["hidden_size"],
+        num_heads=theirs["num_attention_heads"],
+        d_ff=theirs["intermediate_size"],
+        num_layers=theirs["num_hidden_layers"],
+        activation=activation,
+        max_len=theirs["max_position_embeddings"],
+        num_segments=theirs["type_vocab_size"],
+        dropout=theirs["hidden_dropout_prob"],
+        norm_eps=theirs["layer_norm_eps"],
+    )
 
 
 def _read(folder: Path) -> dict[str, Tensor]:
@@ -99,10 +97,10 @@ def _read(folder: Path) -> dict[str, Tensor]:
         if _HEADS.match(name) or ".self.key." in name or ".self.value." in name:
             continue
         if ".self.query." in name:
-            parts = [theirs.get(name.replace("query", part)) for part in ("query", "key", "value")]
-            if any(part is None for part in parts):
+            beside = [name.replace("query", part) for part in ("query", "key", "value")]
+            if not theirs.keys() >= set(beside):
                 raise ValueError(f"{folder.name}: {name} has no key or no value beside it")
-            name, value = name.replace("self.query", "w_qkv"), torch.cat([part for part in parts if part is not None])
+            name, value = name.replace("self.query", "w_qkv"), torch.cat([theirs[part] for part in beside])
         for old, new in _PLACES:
             name = name.replace(old, new)
         state[name] = value

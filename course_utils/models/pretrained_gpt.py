@@ -3,8 +3,6 @@
 Reads the folder in which Hugging Face's GPT-2 models are handed out (``config.json`` and ``model.safetensors``).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 Reads the folder in which Hugging Face's Llama models are handed out (``config.json`` and ``model.safetensors``).
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A symmetric grid: with b bits the whole numbers run from -(2^(b-1) - 1) to 2^(b-
 LLM.int8(), Dettmers et al. 2022; groups, as in GPTQ's and AWQ's tables, Frantar et al. 2023, Lin et al. 2024.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import torch

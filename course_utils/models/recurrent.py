@@ -4,8 +4,6 @@ Batch first; widths are the sizes of hidden states. Masks are boolean, True = ma
 Sources: Elman 1990; Cho et al. 2014 (context at every step); Bahdanau et al. 2015, section 3 and appendix A.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -4,8 +4,6 @@
 (So does arithmetic; this is for building and counting alone.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -6,16 +6,31 @@ Source: Vaswani et al. 2017, section 3.1; norm inside the branch, Xiong et al. 2
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .dropout import Dropout
 from .feedforward import FeedForward, GatedFeedForward
 from .multihead import MultiHeadAttention, head_dim
 from .norms import make_norm
+
+Ours = TypeVar("Ours", bound=nn.Module)
+TORCH_NAMES = (  # of the parameters of PyTorch's layers, and ours
+    ("layers.", "blocks."),
+    ("self_attn.", "attention."),
+    ("multihead_attn.", "cross_attention."),
+    ("in_proj_", "w_qkv."),
+    ("out_proj.", "w_o."),
+    ("linear", "feed_forward.w_"),
+    ("norm1", "norm_1"),
+    ("norm2", "norm_2"),
+    ("norm3", "norm_3"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,42 +67,45 @@ class TransformerConfig:
 
 def feed_forward(config: TransformerConfig) -> nn.Module:
     """The feed-forward network a configuration asks for."""
-    kind = GatedFeedForward if config.gated else FeedForward
+    kind: type[nn.Module] = GatedFeedForward if config.gated else FeedForward
     return kind(config.d_model, config.d_ff, config.activation, config.dropout if config.drop_hidden else 0.0, config.bias)
 
 
-class EncoderBlock(nn.Module):
+class Block(nn.Module):
+    """What all blocks share: a branch has dropout, a norm and a way around it."""
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.norm_place, self.dropout = config.norm_place, nn.Dropout(config.dropout)
+
+    def around(self, x: Tensor, branch: Callable[[Tensor], Tensor], norm: nn.Module, after: nn.Module) -> Tensor:
+        """``x`` and what the branch adds to it, in the form of ``norm_place``: same shape. ``after`` does nothing unless "sandwich"."""
+        if self.norm_place == "post":
+            return norm(x + self.dropout(branch(x)))
+        return x + after(self.dropout(branch(norm(x))))
+
+
+class EncoderBlock(Block):
     """Self-attention, then feed-forward, each with a way around it and a norm: ``(batch, n, d_model)`` -> the same shape.
 
     ``mask``: broadcastable to ``(batch, n, n)``, or ``(batch, num_heads, n, n)``.
     """
 
     def __init__(self, config: TransformerConfig):
-        super().__init__()
-        self.norm_place = config.norm_place
+        super().__init__(config)
         self.attention = MultiHeadAttention(config.d_model, config.num_heads, config.bias, config.dropout)
         self.feed_forward = feed_forward(config)
         self.norm_1, self.norm_2 = norm(config), norm(config)
         self.after_1, self.after_2 = norm_after(config), norm_after(config)
-        self.dropout = Dropout(config.dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        if self.norm_place == "post":
-            x = self.norm_1(x + self.dropout(self.attention(x, mask=mask)))
-            return self.norm_2(x + self.dropout(self.feed_forward(x)))
-        x = x + self.after_1(self.dropout(self.attention(self.norm_1(x), mask=mask)))
-        return x + self.after_2(self.dropout(self.feed_forward(self.norm_2(x))))
+        x = self.around(x, lambda y: self.attention(y, mask=mask), self.norm_1, self.after_1)
+        return self.around(x, self.feed_forward, self.norm_2, self.after_2)
 
     @classmethod
     def from_torch(cls, other: nn.TransformerEncoderLayer) -> EncoderBlock:
         """A copy of PyTorch's layer (batch first): same weights, our conventions. ValueError for what this class lacks."""
-        block = cls(config_of(other))
-        block.attention = MultiHeadAttention.from_torch(other.self_attn)
-        copy_into(block.feed_forward.w_1, other.linear1)
-        copy_into(block.feed_forward.w_2, other.linear2)
-        copy_into(block.norm_1, other.norm1)
-        copy_into(block.norm_2, other.norm2)
-        return block.to(other.linear1.weight).train(other.training)
+        return load_torch(cls(config_of(other)), other)
 
 
 class Encoder(nn.Module):
@@ -95,7 +113,7 @@ class Encoder(nn.Module):
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
-        self.blocks = nn.ModuleList(EncoderBlock(config) for _ in range(config.num_layers))
+        self.blocks: Any = nn.ModuleList(EncoderBlock(config) for _ in range(config.num_layers))
         self.norm = final_norm(config)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -108,9 +126,8 @@ class Encoder(nn.Module):
     def from_torch(cls, other: nn.TransformerEncoder) -> Encoder:
         """A copy of PyTorch's stack of layers, with its final norm if it has one."""
         stack = cls(replace(config_of(other.layers[0]), num_layers=len(other.layers)))
-        stack.blocks = nn.ModuleList(EncoderBlock.from_torch(layer) for layer in other.layers)
-        stack.norm = copied_norm(other.norm)
-        return stack.train(other.training)
+        stack.norm = deepcopy(other.norm) or nn.Identity()
+        return load_torch(stack, other)
 
 
 def norm(config: TransformerConfig) -> nn.Module:
@@ -129,7 +146,7 @@ def final_norm(config: TransformerConfig) -> nn.Module:
 
 
 def config_of(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> TransformerConfig:
-    """Our configuration of one of PyTorch's layers; ValueError where it has something else than ReLU or exact GELU."""
+    """Our configuration of one of PyTorch's layers; ValueError for one without biases, or with something else than ReLU or exact GELU."""
     names = {F.relu: "relu", F.gelu: "gelu", torch.relu: "relu"}
     activation = layer.activation
     name = {nn.ReLU: "relu", nn.GELU: "gelu"}.get(type(activation)) or names.get(activation)
@@ -137,34 +154,24 @@ def config_of(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) ->
         raise ValueError(f"activation {activation} is not supported; use ReLU or exact GELU")
     if not layer.self_attn.batch_first:
         raise ValueError("the layer is not batch first; build it with batch_first=True")
-    attention = layer.self_attn
+    if layer.linear1.bias is None:
+        raise ValueError("a layer without biases is not supported: our LayerNorm has one")
     return TransformerConfig(
-        d_model=attention.embed_dim,
-        num_heads=attention.num_heads,
+        d_model=layer.self_attn.embed_dim,
+        num_heads=layer.self_attn.num_heads,
         d_ff=layer.linear1.out_features,
         num_layers=1,
         dropout=layer.dropout.p,
         activation=name,
         norm_eps=layer.norm1.eps,
         norm_place="pre" if layer.norm_first else "post",
-        bias=layer.linear1.bias is not None,
     )
 
 
-@torch.no_grad()
-def copy_into(ours: nn.Module, theirs: nn.Module) -> None:
-    """Copy weight and bias; ValueError when only one of the two has a bias or the shapes differ."""
-    left, right = dict(ours.named_parameters()), dict(theirs.named_parameters())
-    if {n: p.shape for n, p in left.items()} != {n: p.shape for n, p in right.items()}:
-        raise ValueError(f"parameters differ: {[(n, tuple(p.shape)) for n, p in right.items()]} into {sorted(left)}")
-    for name, parameter in left.items():
-        parameter.copy_(right[name])
-
-
-def copied_norm(norm: nn.Module | None) -> nn.Module:
-    """A copy of a final LayerNorm, or nothing."""
-    if norm is None:
-        return nn.Identity()
-    copy = nn.LayerNorm(norm.normalized_shape, norm.eps, norm.elementwise_affine, bias=norm.bias is not None).to(norm.weight)
-    copy_into(copy, norm)
-    return copy
+def load_torch(ours: Ours, theirs: nn.Module) -> Ours:
+    """Ours with the weights, their type and device, and the mode of one of PyTorch's layers or stacks."""
+    state = theirs.state_dict()
+    for old, new in TORCH_NAMES:
+        state = {name.replace(old, new): value for name, value in state.items()}
+    ours.to(next(theirs.parameters())).load_state_dict(state)
+    return ours.train(theirs.training)

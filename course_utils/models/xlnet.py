@@ -4,16 +4,14 @@ Tokens are rows, batch first; masks are boolean, True = may attend. Source: Yang
 Simpler than the paper: positions are a learned table, not relative, and there is no memory of earlier segments.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .bert import initialise
-from .dropout import dropout
 from .transformer import EncoderBlock, TransformerConfig
 
 
@@ -81,8 +79,9 @@ class XLNet(nn.Module):
         self.token = nn.Embedding(config.vocab_size, config.d_model)
         self.position = nn.Embedding(config.max_len, config.d_model)
         self.start = nn.Parameter(torch.zeros(config.d_model))  # the paper's w: what every query stream begins with
-        self.blocks = nn.ModuleList(TwoStreamBlock(config.body()) for _ in range(config.num_layers))
+        self.blocks: Any = nn.ModuleList(TwoStreamBlock(config.body()) for _ in range(config.num_layers))
         self.norm = nn.LayerNorm(config.d_model, config.norm_eps)  # of the sum of embeddings, as in BERT
+        self.dropout = nn.Dropout(config.dropout)
         std = 0.02 * (768 / config.d_model) ** 0.5  # larger for narrow models
         initialise(self, std)
         nn.init.normal_(self.start, std=std)
@@ -117,7 +116,7 @@ class XLNet(nn.Module):
         """Content ``(batch, n, d_model)`` plus positions, normalised."""
         if ids.dim() != 2 or not 0 < ids.shape[1] <= self.config.max_len:
             raise ValueError(f"ids of shape {tuple(ids.shape)}; expected (batch, n) with n from 1 to max_len={self.config.max_len}")
-        return dropout(self.norm(content + self.position.weight[: ids.shape[1]]), self.config.dropout, self.training)
+        return self.dropout(self.norm(content + self.position.weight[: ids.shape[1]]))
 
     def loss(self, ids: Tensor, orders: Tensor, predict: int | None = None) -> Tensor:
         """Mean nats of the tokens at the last ``predict`` places of every order (None: of all n)."""

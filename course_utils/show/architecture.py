@@ -1,7 +1,5 @@
 """The Transformer as a box that is opened step by step, and where its relatives stand in time."""
 
-from __future__ import annotations
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -140,14 +138,8 @@ def timeline(models: dict[str, tuple[float, str]]) -> Figure:
                 free[level] = year + 0.12 + 0.075 * len(name)
                 ax.plot(year, middle + 0.9 - 0.9 * level, mark, color=ink(colour), markersize=6)
                 ax.text(year + 0.06, middle + 0.9 - 0.9 * level, name, va="center", fontsize=9)
-    ax.set(
-        ylim=(-7.9, 1.5),
-        yticks=[],
-        xticks=range(first, last + 1),
-        xlim=(first, max(last, *free)),
-        xlabel="start of each year; first paper or report",
-        title="who came when, and with which half",
-    )
+    ax.set(ylim=(-7.9, 1.5), yticks=[], xticks=range(first, last + 1), xlim=(first, max(last, *free)))
+    ax.set(xlabel="start of each year; first paper or report", title="who came when, and with which half")
     ax.grid(axis="y", visible=False)
     sns.despine(ax=ax, left=True)
     return fig

@@ -1,7 +1,5 @@
 """Drawings made of boxes and arrows: attention in general, and its scaled dot-product form."""
 
-from __future__ import annotations
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
@@ -11,17 +9,8 @@ from .figures import BLUE, GREEN, GREY, ORANGE, RED, ink, panels
 
 def box(ax: Axes, x: float, y: float, text: str, colour: str = BLUE, width: float = 1.5, height: float = 0.62) -> None:
     """A rounded box with its centre at ``(x, y)``."""
-    ax.add_patch(
-        FancyBboxPatch(
-            (x - width / 2, y - height / 2),
-            width,
-            height,
-            boxstyle="round,pad=0.02,rounding_size=0.1",
-            facecolor=colour + "22",
-            edgecolor=colour,
-            linewidth=1.4,
-        )
-    )
+    corner, form = (x - width / 2, y - height / 2), "round,pad=0.02,rounding_size=0.1"
+    ax.add_patch(FancyBboxPatch(corner, width, height, boxstyle=form, facecolor=colour + "22", edgecolor=colour, linewidth=1.4))
     ax.text(x, y, text, ha="center", va="center", fontsize=9)
 
 

@@ -4,10 +4,9 @@ Dates are those of the first public version. What was measured comes from the co
 family_claims.json holds what each paper says a change does, in the unit in which the course measures it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,11 +33,8 @@ class Member(NamedTuple):
 
 
 MEMBERS = tuple(Member(**row) for row in json.loads(Path(__file__).with_name("family.json").read_text("utf-8")))
-
-
-CLAIMS: dict[str, dict[str, Any]] = {
-    row.pop("name"): row for row in json.loads(Path(__file__).with_name("family_claims.json").read_text("utf-8"))
-}
+_CLAIMS = json.loads(Path(__file__).with_name("family_claims.json").read_text("utf-8"))
+CLAIMS: dict[str, dict[str, Any]] = {row.pop("name"): row for row in _CLAIMS}
 
 
 def records() -> dict[str, dict[str, list[float]]]:
@@ -76,16 +72,9 @@ def family_tree() -> Any:
     measured, rows = records(), []
     for place, m in enumerate(MEMBERS):
         sizes = ", ".join(f"{size} {PUBLISHED[size][0]:,}" for size in m.sizes)
-        rows.append(
-            {
-                **m._asdict(),
-                "row": place,
-                "path": route(m),
-                "colour": BRANCHES[m.branch],
-                "sizes": sizes,
-                "measured": outcome(CLAIMS[m.name], measured[m.name]) if m.name in measured and m.name in CLAIMS else "",
-            }
-        )
+        result = outcome(CLAIMS[m.name], measured[m.name]) if m.name in measured and m.name in CLAIMS else ""
+        drawn = {"row": place, "path": route(m), "colour": BRANCHES[m.branch]}
+        rows.append({**m._asdict(), **drawn, "sizes": sizes, "measured": result})
     widget = _widget_class()(members=rows, selected="BERT")
     widget.add_class("course-live")
     display(widget)
@@ -117,38 +106,24 @@ def _drawn() -> Any:
         ax.text(names, high * row, m.name, va="center", fontsize=10, weight="bold", color=ink(colour))
         ax.text(names + 1.27, high * row, m.change, va="center", fontsize=9)
     for lane, name in ((1.5, "encoder"), (4.2, "encoder–\ndecoder"), (6.8, "decoder")):
-        ax.text(
-            left + step * lane,
-            -0.24,
-            name,
-            ha="center",
-            va="bottom",
-            fontsize=9,
-            weight="bold",
-            linespacing=1.0,
-            color=BRANCHES[name.replace("\n", "")],
-        )
+        look: dict[str, Any] = {"fontsize": 9, "weight": "bold", "linespacing": 1.0, "color": BRANCHES[name.replace("\n", "")]}
+        ax.text(left + step * lane, -0.24, name, ha="center", va="bottom", **look)
     return fig
 
 
-def _widget_class() -> type:
+@cache
+def _widget_class() -> Any:
     """The widget, made when it is first asked for: anywidget is imported late."""
-    global _made
-    if _made is None:
-        import anywidget
-        from traitlets import Dict, List, Unicode
+    import anywidget
+    from traitlets import Dict, List, Unicode
 
-        class FamilyTree(anywidget.AnyWidget):
-            _esm = Path(__file__).with_name("family.js")
-            _css = Path(__file__).with_name("family.css")
-            members = List(Dict()).tag(sync=True)
-            selected = Unicode().tag(sync=True)
+    class FamilyTree(anywidget.AnyWidget):
+        _esm = Path(__file__).with_name("family.js")
+        _css = Path(__file__).with_name("family.css")
+        members = List(Dict()).tag(sync=True)
+        selected = Unicode().tag(sync=True)
 
-            def __repr__(self) -> str:
-                return f"family tree: {len(self.members)} members"
+        def __repr__(self) -> str:
+            return f"family tree: {len(self.members)} members"
 
-        _made = FamilyTree
-    return _made
-
-
-_made: type | None = None
+    return FamilyTree

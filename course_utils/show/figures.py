@@ -1,7 +1,5 @@
 """One look for every figure: palette, size, heat maps, and a way to show a figure with its alt text."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from typing import Any
@@ -25,21 +23,9 @@ def ink(colour: str) -> str:
 
 def style() -> None:
     """Set the look of the course; called when this module is imported."""
-    sns.set_theme(
-        style="whitegrid",
-        palette=PALETTE,
-        rc={
-            "figure.figsize": (6.6, 3.2),
-            "font.size": 10,
-            "axes.titlesize": 11,
-            "axes.labelsize": 10,
-            "legend.frameon": False,
-            "grid.color": "#e6e8eb",
-            "axes.edgecolor": "#c5cad1",
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-        },
-    )
+    sizes = {"figure.figsize": (6.6, 3.2), "font.size": 10, "axes.titlesize": 11, "axes.labelsize": 10}
+    lines = {"grid.color": "#e6e8eb", "axes.edgecolor": "#c5cad1", "axes.spines.top": False, "axes.spines.right": False}
+    sns.set_theme(style="whitegrid", palette=PALETTE, rc={**sizes, **lines, "legend.frameon": False})
 
 
 def panels(count: int = 1, width: float = 6.6, height: float = 3.2, rows: int = 1, **options: Any) -> tuple[Figure, Any]:
@@ -63,11 +49,8 @@ def picture(fig: Figure, alt: str) -> None:
     data = io.BytesIO()
     drawn.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(data, "PNG", compress_level=9)
     shown = {"alt": alt, "width": drawn.width // 2, "height": drawn.height // 2}
-    display(
-        {"image/png": data.getvalue(), "text/plain": f"[figure: {alt}]"},
-        metadata={"image/png": shown, "needs_background": "light"},
-        raw=True,
-    )
+    bundle, metadata = {"image/png": data.getvalue(), "text/plain": f"[figure: {alt}]"}, {"image/png": shown, "needs_background": "light"}
+    display(bundle, metadata=metadata, raw=True)
 
 
 def array(tensor: Any) -> np.ndarray:
@@ -106,21 +89,9 @@ def heatmap(
             raise ValueError(f"{len(labels)} labels for {size} {name}")
     limit = most if most is not None else float(np.abs(data).max()) or 1.0
     low, colours = (-limit, "vlag") if signed else (0.0, sns.light_palette(BLUE, as_cmap=True))
-    sns.heatmap(
-        data,
-        ax=ax,
-        vmin=low,
-        vmax=limit,
-        cmap=colours,
-        annot=numbers,
-        fmt=".2f",
-        annot_kws={"size": 9},
-        linewidths=0.4 if data.size <= 400 else 0,
-        linecolor="white",
-        cbar=bar,
-        xticklabels=columns if columns is not None else "auto",
-        yticklabels=rows if rows is not None else "auto",
-    )
+    ticks = {"xticklabels": "auto" if columns is None else columns, "yticklabels": "auto" if rows is None else rows}
+    look = {"fmt": ".2f", "annot_kws": {"size": 9}, "linewidths": 0.4 if data.size <= 400 else 0, "linecolor": "white"}
+    sns.heatmap(data, vmin=low, vmax=limit, cmap=colours, ax=ax, annot=numbers, cbar=bar, **look, **ticks)
     ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
     ax.tick_params(axis="y", rotation=0)
     if columns is not None and max(map(len, columns)) > 3:

@@ -1,7 +1,5 @@
 """Drawings of chapter 00b: two tensors stretched to one shape, a product of matrices, a chain of operations, paths down a valley."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -23,16 +21,11 @@ def grid(ax: Axes, left: float, bottom: float, numbers: Any, colour: str, real: 
     for i in range(rows):
         for j in range(columns):
             alpha = 0.75 if strong[i, j] else 0.28 if real[i, j] else 0.06
+            width, dash, dark = (1.2, "-", "#222222") if real[i, j] else (0.7, ":", ink(GREY))
             x, y = left + j, bottom + rows - 1 - i
             ax.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, alpha=alpha))
-            ax.add_patch(
-                Rectangle(
-                    (x, y), 1, 1, fill=False, edgecolor=colour, linewidth=1.2 if real[i, j] else 0.7, linestyle="-" if real[i, j] else ":"
-                )
-            )
-            ax.text(
-                x + 0.5, y + 0.5, f"{values[i, j]:g}", ha="center", va="center", fontsize=9.5, color="#222222" if real[i, j] else ink(GREY)
-            )
+            ax.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=colour, linewidth=width, linestyle=dash))
+            ax.text(x + 0.5, y + 0.5, f"{values[i, j]:g}", ha="center", va="center", fontsize=9.5, color=dark)
 
 
 def _caption(ax: Axes, x: float, y: float, text: str) -> None:

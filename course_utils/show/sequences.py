@@ -1,9 +1,8 @@
-"""Drawings of tokens in a row: a beam as a tree, a cache that fills, n-grams in common, merges, the next token."""
-
-from __future__ import annotations
+"""Drawings of tokens in a row: a beam as a tree, a cache that fills, n-grams in common, merges."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -12,7 +11,7 @@ from .drawings import arrow, box, sheet
 from .figures import BLUE, GREEN, GREY, ORANGE, RED, ink, panels
 
 
-def beam_tree(steps: Sequence[Mapping[Sequence[str], float]], beam: int, end: str = "") -> Figure:
+def beam_tree(steps: Sequence[Mapping[Any, float]], beam: int, end: str = "") -> Figure:
     """The beginnings that a beam tries, one column for each step; those that go on are framed in colour, the others are grey.
 
     ``steps[t]`` maps each beginning of ``t + 1`` tokens to its log-probability. Of those that do not end in the token ``end``, the
@@ -30,10 +29,10 @@ def beam_tree(steps: Sequence[Mapping[Sequence[str], float]], beam: int, end: st
     wide = 1.0 + 2.5 * len(columns)
     fig, ax = sheet(wide, 0.62 * tall + 0.75, (min(0.95 * wide, 8.6), 0.42 * tall + 0.7))
     ax.set_title(f"a beam of {beam}: ✓ goes on" + (", ■ is finished" if end else "") + "; sums of log-probabilities", fontsize=10)
-    place = {(): (0.45, 0.31 * tall)}
+    place: dict[tuple[str, ...], tuple[float, float]] = {(): (0.45, 0.31 * tall)}
     box(ax, *place[()], "start", GREY, 0.8, 0.4)
     for t, column in enumerate(columns):
-        going = sorted((tokens for tokens in column if tokens[-1] != end), key=column.get, reverse=True)[:beam]
+        going = sorted((tokens for tokens in column if tokens[-1] != end), key=column.__getitem__, reverse=True)[:beam]
         order = sorted(column, key=lambda tokens: (-place[tokens[:-1]][1], -column[tokens]))
         x = 2.2 + 2.5 * t
         ax.text(x, 0.62 * tall + 0.45, f"step {t + 1}", ha="center", fontsize=9, color=ink(GREY))
@@ -67,14 +66,9 @@ def cache_steps(tokens: Sequence[str], given: int = 1) -> Figure:
                 computed += new
                 ax.add_patch(Rectangle((column, step), 1, 1, facecolor=ORANGE if new else BLUE + "44", edgecolor="white", linewidth=1.5))
                 ax.text(column + 0.5, step + 0.53, "new" if new else "kept", ha="center", va="center", fontsize=9)
-        ax.set(
-            xlim=(0, len(tokens)),
-            ylim=(count, 0),
-            yticks=[i + 0.5 for i in range(count)],
-            yticklabels=range(1, count + 1),
-            title=f"{'with a cache' if cached else 'everything again'}: {computed} computed",
-            xlabel="key and value of",
-        )
+        title = f"{'with a cache' if cached else 'everything again'}: {computed} computed"
+        ax.set(xlim=(0, len(tokens)), ylim=(count, 0), title=title, xlabel="key and value of")
+        ax.set_yticks([i + 0.5 for i in range(count)], [str(i + 1) for i in range(count)])
         ax.set_xticks([i + 0.5 for i in range(len(tokens))], tokens, rotation=30 if max(map(len, tokens)) > 5 else 0)
         ax.grid(False)
     axes[0].set_ylabel("step")
@@ -141,27 +135,4 @@ def merge_steps(rows: Sequence[tuple[str, Sequence[Sequence[str]]]], new: Sequen
                 x += cell * len(piece)
             x += 0.6
         seen |= pieces
-    return fig
-
-
-def next_token_bars(choices: Mapping[str, Mapping[str, float]], most: int = 8, kept: Mapping[str, int] | None = None) -> Figure:
-    """The most probable next tokens, one panel for each entry of ``choices``: a name, and token -> probability.
-
-    ``kept`` says how many of the best may be drawn (top-k, top-p); the bars of the others are hollow. ValueError for numbers that are
-    no probabilities.
-    """
-    for name, chances in choices.items():
-        if not chances or min(chances.values()) < 0 or sum(chances.values()) > 1 + 1e-4:
-            raise ValueError(f"{name}: these are no probabilities: {dict(list(chances.items())[:4])}")
-    fig, axes = panels(len(choices), min(2.9 * len(choices), 8.6), 0.27 * most + 0.7, squeeze=False)
-    for ax, (name, chances) in zip(axes.flat, choices.items(), strict=True):
-        best = sorted(chances.items(), key=lambda item: -item[1])[:most]
-        limit = (kept or {}).get(name, most)
-        for row, (_, chance) in enumerate(best):
-            ax.barh(row, chance, color=BLUE if row < limit else "none", edgecolor=BLUE, linewidth=1.2, height=0.7)
-            ax.text(chance + 0.01 * best[0][1], row, f" {chance:.2f}", va="center", fontsize=9)
-        ax.set(ylim=(len(best) - 0.4, -0.6), xlim=(0, 1.28 * best[0][1]), xticks=[], title=name)
-        ax.set_yticks(range(len(best)), [token.replace("$", r"\$") for token, _ in best], fontsize=10)
-        ax.grid(False)
-        ax.spines["bottom"].set_visible(False)
     return fig

@@ -1,6 +1,4 @@
-"""Drawings in the plane: dot products as angles, the output among the values, three weights on a triangle, one change of a model."""
-
-from __future__ import annotations
+"""Sketches: dot products as angles, the output among the values, three weights on a triangle, one change of a model, matrices, tokens."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,16 +33,11 @@ def angles(query: Any, keys: Mapping[str, Any], ax: Axes) -> None:
             cosine = float(q @ point / np.linalg.norm(q) / np.linalg.norm(point))
             text += f"\nq·k = {float(q @ point):.1f}\n{np.degrees(np.arccos(np.clip(cosine, -1, 1))):.0f}°"
         away = point / np.linalg.norm(point)
-        ax.text(
-            *(point + 0.06 * reach * away),
-            text,
-            ha="left" if away[0] > 0.3 else "right" if away[0] < -0.3 else "center",
-            va="bottom" if away[1] > 0.3 else "top" if away[1] < -0.3 else "center",
-            fontsize=9,
-            color=ink(colour),
-            linespacing=1.15,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
-        )
+        ha = "left" if away[0] > 0.3 else "right" if away[0] < -0.3 else "center"
+        va = "bottom" if away[1] > 0.3 else "top" if away[1] < -0.3 else "center"
+        ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
+        x, y = point + 0.06 * reach * away
+        ax.text(x, y, text, ha=ha, va=va, fontsize=9, color=ink(colour), linespacing=1.15, bbox=ground)
     across = np.array([-q[1], q[0]]) / np.linalg.norm(q) * 3 * reach
     ax.plot([-across[0], across[0]], [-across[1], across[1]], color=GREY, lw=1, ls=":", zorder=0)  # here q·k = 0
 
@@ -66,16 +59,8 @@ def hull(values: Any, weights: Any, names: Sequence[str], ax: Axes) -> np.ndarra
     for point, share, name in zip(points, shares, names, strict=True):
         ax.plot(*zip(point, mean, strict=True), color=GREEN, lw=0.5 + 6 * share, alpha=0.6, solid_capstyle="round")
         ax.plot(*point, "o", color=ink(GREEN), markersize=6)
-        out = point - points.mean(0)
-        ax.text(
-            point[0],
-            point[1] + (0.05 if out[1] >= 0 else -0.05) * size,
-            f"{name}  {share:.2f}",
-            ha="center",
-            va="bottom" if out[1] >= 0 else "top",
-            fontsize=9,
-            color=ink(GREEN),
-        )
+        side, va = (0.05, "bottom") if point[1] >= points[:, 1].mean() else (-0.05, "top")
+        ax.text(point[0], point[1] + side * size, f"{name}  {share:.2f}", ha="center", va=va, fontsize=9, color=ink(GREEN))
     ax.plot(*mean, "*", color=RED, markersize=14, markeredgecolor="white", zorder=3)
     ax.text(mean[0] + 0.05 * size, mean[1], "output", va="center", fontsize=9, color=ink(RED), weight="bold")
     ax.margins(0.22, 0.2)
@@ -114,15 +99,9 @@ def triangle(corners: Sequence[str], paths: Mapping[str, Any], ax: Axes) -> None
         for share in (0.25, 0.5, 0.75):
             ends = [share * place[i] + (1 - share) * place[j] for j in range(3) if j != i]
             ax.plot(*np.transpose(ends), color=GREY, lw=0.6, ls=":")
-    for name, point, align in zip(corners, place, ("right", "left", "center"), strict=True):
-        ax.text(
-            point[0] + {"right": -0.03, "left": 0.03, "center": 0}[align],
-            point[1] + (0.03 if align == "center" else -0.01),
-            name,
-            ha=align,
-            va="bottom" if align == "center" else "center",
-            fontsize=9,
-        )
+    for name, (x, y), align, away in zip(corners, place, ("right", "left", "center"), (-0.03, 0.03, 0.0), strict=True):
+        up, va = (0.03, "bottom") if align == "center" else (-0.01, "center")
+        ax.text(x + away, y + up, name, ha=align, va=va, fontsize=9)
     for line, ((name, weights), colour) in enumerate(zip(paths.items(), (ORANGE, GREEN, RED, BLUE) * len(paths), strict=False)):
         rows = np.atleast_2d(array(weights))
         if rows.shape[1] != 3 or rows.min() < 0 or np.abs(rows.sum(1) - 1).max() > 1e-4:
@@ -159,4 +138,51 @@ def one_change(before: Sequence[str], after: Sequence[str], titles: tuple[str, s
             box(ax, 0, i, mark + text, colour, wide, 0.62)
             if i:
                 arrow(ax, (0, i - 0.68), (0, i - 0.33))
+    return fig
+
+
+def grids(drawings: Mapping[str, Any], xlabel: str, ylabel: str, numbers: bool = False) -> Figure:
+    """Matrices side by side, each with its title. ``numbers``: every entry says which number is looked up, and its own shade."""
+    sizes = [array(matrix) for matrix in drawings.values()]
+    if not sizes or any(matrix.ndim != 2 for matrix in sizes):
+        raise ValueError(f"grids need matrices with two axes, got {[matrix.shape for matrix in sizes]}")
+    fig, axes = panels(len(sizes), 3.7 * len(sizes), 0.6 + 3.1 * sizes[0].shape[0] / max(sizes[0].shape), squeeze=False)
+    for ax, (title, matrix) in zip(axes[0], zip(drawings, sizes, strict=True), strict=True):
+        if numbers:
+            ax.imshow(matrix, cmap="Blues", vmin=-1, vmax=1.6 * matrix.max())
+            for (i, j), value in np.ndenumerate(matrix):
+                ax.text(j, i, f"{value:g}", ha="center", va="center", fontsize=9)
+        else:
+            ax.imshow(matrix, cmap="Blues", vmin=0, vmax=1.5 * max(1.0, matrix.max()), aspect="auto")
+        ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xticks=[], yticks=[])
+        ax.grid(False)
+    return fig
+
+
+def tokens(rows: Mapping[str, Sequence[str]], marked: Mapping[str, Sequence[int]]) -> Figure:
+    """Rows of tokens as boxes, each row with its name in front; an empty word leaves a gap. ``marked``: orange places of a row."""
+    if not rows or set(marked) - set(rows):
+        raise ValueError(f"rows {list(rows)} and marked {list(marked)} do not fit")
+    longest = max(map(len, rows.values()))
+    fig, ax = panels(1, 7.4, 0.55 * len(rows) + 0.2)
+    ax.set(xlim=(-3.3, longest * 1.15), ylim=(-len(rows) + 0.4, 0.6))
+    ax.axis("off")
+    for line, (name, words) in enumerate(rows.items()):
+        ax.text(-3.2, -line, name, va="center", fontsize=9, color=ink(GREY))
+        for place, word in enumerate(words):
+            if word:
+                box(ax, 0.55 + 1.15 * place, -line, word, ORANGE if place in marked.get(name, ()) else BLUE, 1.0, 0.6)
+    return fig
+
+
+def bars(drawings: Mapping[str, Mapping[str, float]], ylabel: str) -> Figure:
+    """Shares as bars, one panel for each entry, all with the same scale."""
+    if not drawings:
+        raise ValueError("bars need at least one panel")
+    fig, axes = panels(len(drawings), min(3.6 * len(drawings), 7.6), 2.3, squeeze=False, sharey=True)
+    for ax, (title, shares) in zip(axes[0], drawings.items(), strict=True):
+        ax.bar(list(shares), list(shares.values()), color=BLUE)
+        ax.set(title=title, ylim=(0, 1))
+        ax.tick_params(axis="x", labelsize=9)
+    axes[0][0].set_ylabel(ylabel)
     return fig

@@ -1,7 +1,5 @@
 """Drawings of vectors that are added or laid side by side: word and position."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Results as a table that a page can show, with the same table in plain text where it cannot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any

@@ -3,9 +3,8 @@
 Everything the page needs is in this package; a static figure stands above the widget for readers of a rendered page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,25 +75,12 @@ def attention_viewer(
     rows, columns = ([str(token) for token in part] for part in (tokens, key_tokens))
 
     fig, ax = panels(1, min(9.0, 2.6 + 0.34 * m), min(8.0, 1.6 + 0.26 * n))
-    heatmap(
-        found[layer, head],
-        ax,
-        rows,
-        columns,
-        title=title or (f"layer {layer}, head {head}" if layers * heads > 1 else ""),
-        most=1.0 if found.max() > 0.5 else None,
-    )
+    title = title or (f"layer {layer}, head {head}" if layers * heads > 1 else "")
+    heatmap(found[layer, head], ax, rows, columns, title=title, most=1.0 if found.max() > 0.5 else None)
     picture(fig, alt or f"attention weights of layer {layer}, head {head}: {n} queries, {m} keys")
-    widget = _widget_class()(
-        query_tokens=rows,
-        key_tokens=columns,
-        shape=[layers, heads, n, m],
-        layer=layer,
-        head=head,
-        width=width,
-        weights=np.rint(65535 * found.clip(0, 1)).astype("<u2").tobytes(),
-        vectors=vectors,
-    )
+    sizes, packed = {"shape": list(found.shape), "width": width}, np.rint(65535 * found.clip(0, 1)).astype("<u2").tobytes()
+    names = {"query_tokens": rows, "key_tokens": columns}
+    widget = _widget_class()(**names, **sizes, layer=layer, head=head, weights=packed, vectors=vectors)
     from IPython.display import display
 
     display(widget)
@@ -118,30 +104,25 @@ def _vectors(queries: Any, keys: Any, shape: tuple[int, ...]) -> tuple[bytes, in
     return b"".join(part.astype("<f4").tobytes() for part in parts), parts[0].shape[-1]
 
 
-def _widget_class() -> type:
+@cache
+def _widget_class() -> Any:
     """The widget, made when it is first asked for: anywidget is imported late."""
-    global _made
-    if _made is None:
-        import anywidget
-        from traitlets import Bytes, Int, List, Unicode
+    import anywidget
+    from traitlets import Bytes, Int, List, Unicode
 
-        class AttentionViewer(anywidget.AnyWidget):
-            _esm = Path(__file__).with_name("viewer.js")
-            _css = Path(__file__).with_name("viewer.css")
-            query_tokens = List(Unicode()).tag(sync=True)  # `keys` is a name that widgets use themselves
-            key_tokens = List(Unicode()).tag(sync=True)
-            shape = List(Int()).tag(sync=True)
-            weights = Bytes().tag(sync=True)
-            vectors = Bytes().tag(sync=True)
-            width = Int(0).tag(sync=True)
-            layer = Int(0).tag(sync=True)
-            head = Int(0).tag(sync=True)
+    class AttentionViewer(anywidget.AnyWidget):
+        _esm = Path(__file__).with_name("viewer.js")
+        _css = Path(__file__).with_name("viewer.css")
+        query_tokens = List(Unicode()).tag(sync=True)  # `keys` is a name that widgets use themselves
+        key_tokens = List(Unicode()).tag(sync=True)
+        shape = List(Int()).tag(sync=True)
+        weights = Bytes().tag(sync=True)
+        vectors = Bytes().tag(sync=True)
+        width = Int(0).tag(sync=True)
+        layer = Int(0).tag(sync=True)
+        head = Int(0).tag(sync=True)
 
-            def __repr__(self) -> str:  # ipywidgets would print all the weights
-                return "attention viewer: {} layers, {} heads, {} × {} tokens".format(*self.shape)
+        def __repr__(self) -> str:  # ipywidgets would print all the weights
+            return "attention viewer: {} layers, {} heads, {} × {} tokens".format(*self.shape)
 
-        _made = AttentionViewer
-    return _made
-
-
-_made: type | None = None
+    return AttentionViewer

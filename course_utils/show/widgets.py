@@ -1,8 +1,7 @@
-"""Something to drag: a static figure first, then the same drawing under sliders."""
+"""Something to drag or to type into: a static figure or answer first, then the same under sliders."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+import html
+from collections.abc import Callable
 from typing import Any
 
 # The pictures that stand in front of a live one in the outputs of its cell.
@@ -15,7 +14,16 @@ def starts(choices: dict[str, Any]) -> dict[str, tuple[Any, list[Any]]]:
     return {name: (first, list(values)) for name, (first, values) in pairs.items()}
 
 
-def explore(draw: Callable[..., None], **choices: Sequence[Any]) -> None:
+def _sliders(choices: dict[str, tuple[Any, list[Any]]], **look: Any) -> dict[str, Any]:
+    from ipywidgets import SelectionSlider
+
+    return {
+        name: SelectionSlider(options=values, value=first, description=name.replace("_", " "), continuous_update=False, **look)
+        for name, (first, values) in choices.items()
+    }
+
+
+def explore(draw: Callable[..., None], **choices: Any) -> None:
     """Draw once with the first choice of everything, then again under one slider for each choice.
 
     ``choices`` maps each argument of ``draw`` to the values its slider steps through; a value marks the start by
@@ -23,22 +31,43 @@ def explore(draw: Callable[..., None], **choices: Sequence[Any]) -> None:
     """
     import ipywidgets
 
-    choices = starts(choices)
-    sliders = {
-        name: ipywidgets.SelectionSlider(
-            options=values,
-            value=first,
-            description=name.replace("_", " "),
-            continuous_update=False,
-            style={"description_width": "initial"},
-            layout={"width": "26em"},
-        )
-        for name, (first, values) in choices.items()
-    }
-    draw(**{name: first for name, (first, _) in choices.items()})
+    pairs = starts(choices)
+    draw(**{name: first for name, (first, _) in pairs.items()})
+    sliders = _sliders(pairs, style={"description_width": "initial"}, layout={"width": "26em"})
     live = ipywidgets.VBox([ipywidgets.HTML(HIDE), ipywidgets.interactive(draw, **sliders)])
     live.add_class("course-live")
     display_live(live)
+
+
+def reply(answer: Callable[..., str], text: str, **settings: Any) -> str:
+    """What ``type_and_see`` shows: the answer, or the sentence of a ValueError behind a cross."""
+    try:
+        return answer(text, **settings)
+    except ValueError as error:
+        return f"✗ {error}"
+
+
+def type_and_see(answer: Callable[..., str], text: str, label: str = "text", **choices: Any) -> None:
+    """Print the answer to ``text`` with the first choice of everything, then offer a text field and one slider for each choice.
+
+    ``answer(text, **settings)`` returns what is to be shown; a ValueError it raises is shown as a sentence, and nothing typed is lost.
+    Choices as in ``explore``.
+    """
+    import ipywidgets
+
+    pairs = starts(choices)
+    print(f"{label}: {text}\n{reply(answer, text, **{name: first for name, (first, _) in pairs.items()})}")
+    field = ipywidgets.Text(value=text, description=label, layout={"width": "44em"}, style={"description_width": "initial"})
+    sliders, shown = _sliders(pairs), ipywidgets.HTML()
+
+    def update(_: Any = None) -> None:
+        said = reply(answer, field.value, **{name: slider.value for name, slider in sliders.items()})
+        shown.value = f"<pre>{html.escape(said)}</pre>"
+
+    for widget in (field, *sliders.values()):
+        widget.observe(update, "value")
+    update()
+    display_live(ipywidgets.VBox([field, *sliders.values(), shown]))
 
 
 def display_live(widget: Any) -> None:

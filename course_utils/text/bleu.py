@@ -1,7 +1,5 @@
 """BLEU: how many n-grams of a translation stand in its reference. Source: Papineni et al. 2002, section 2.3."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -106,9 +106,8 @@ class ByteBPE:
         folder, back = Path(folder), {shown: byte for byte, shown in SHOWN.items()}
         vocabulary = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
         lines = (folder / "merges.txt").read_text(encoding="utf-8").splitlines()
-        merges = [
-            tuple(bytes(back[c] for c in part) for part in line.split(" ")) for line in lines if line and not line.startswith("#version")
-        ]
+        pairs = [line.split(" ") for line in lines if line and not line.startswith("#version")]
+        merges = [(bytes(back[c] for c in a), bytes(back[c] for c in b)) for a, b in pairs]
         names = sorted((name for name in vocabulary if name != END), key=vocabulary.get)
         if [vocabulary[name] for name in names] != list(range(len(names))) or vocabulary.get(END, len(names)) != len(names):
             raise ValueError(f"{folder.name}: the ids in vocab.json must be 0, 1, 2 …, with {END} last")

@@ -4,21 +4,11 @@ Eight cities have names of two words. Neither word, nor the rest of the sentence
 city is. All probabilities are known, so that what a model has learned can be held against the truth.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-CITIES = {
-    "New York": 6,
-    "New Orleans": 2,
-    "Los Angeles": 5,
-    "Los Alamos": 1,
-    "Hong Kong": 4,
-    "San Francisco": 3,
-    "San Diego": 2,
-    "Las Vegas": 1,
-}
+_NAMES = ("New York", "New Orleans", "Los Angeles", "Los Alamos", "Hong Kong", "San Francisco", "San Diego", "Las Vegas")
+CITIES = dict(zip(_NAMES, (6, 2, 5, 1, 4, 3, 2, 1), strict=True))  # how popular each is
 WARM = ("New Orleans", "Los Angeles", "Los Alamos", "San Diego", "Las Vegas")  # three times as popular in winter, the others in summer
 WHO, DID, SEASONS = ("we", "they", "you", "people"), ("flew", "drove", "moved", "went"), ("spring", "summer", "autumn", "winter")
 WORDS = ("[MASK]", "to", "in", *WHO, *DID, *SEASONS, *dict.fromkeys(word for city in CITIES for word in city.split()))
@@ -28,9 +18,8 @@ FIRST, SECOND, LENGTH = 3, 4, 7  # where the city stands, and how long a sentenc
 
 def city_probabilities() -> Tensor:
     """``(seasons, cities)``: how often people travel where in each season; rows sum to 1."""
-    rows = [
-        [weight * (3 if season == ("winter" if city in WARM else "summer") else 1) for city, weight in CITIES.items()] for season in SEASONS
-    ]
+    high = {city: "winter" if city in WARM else "summer" for city in CITIES}
+    rows = [[weight * (3 if season == high[city] else 1) for city, weight in CITIES.items()] for season in SEASONS]
     table = torch.tensor(rows, dtype=torch.float32)
     return table / table.sum(1, keepdim=True)
 
@@ -62,12 +51,5 @@ def decode(ids: Tensor) -> str:
 
 
 def _sentences(who: Tensor, did: Tensor, city: Tensor, season: Tensor) -> Tensor:
-    columns = (
-        who + IDS[WHO[0]],
-        did + IDS[DID[0]],
-        torch.full_like(who, IDS["to"]),
-        *city.T,
-        torch.full_like(who, IDS["in"]),
-        season + IDS[SEASONS[0]],
-    )
-    return torch.stack(columns, 1)
+    to, into = (torch.full_like(who, IDS[word]) for word in ("to", "in"))
+    return torch.stack((who + IDS[WHO[0]], did + IDS[DID[0]], to, *city.T, into, season + IDS[SEASONS[0]]), 1)

@@ -3,8 +3,6 @@
 Sources: shingles and their resemblance, Broder 1997; bands of a signature, Leskovec, Rajaraman and Ullman, chapter 3.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

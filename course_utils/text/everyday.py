@@ -1,7 +1,5 @@
 """Everyday English and Chinese: short pairs of our own, and a fair choice of sentences that are never trained on."""
 
-from __future__ import annotations
-
 from collections import Counter
 from hashlib import sha256
 from importlib.resources import files

@@ -3,8 +3,6 @@
 "Time flies like an arrow": flies is a verb, like a preposition. "Fruit flies like a banana": flies is a noun, like a verb.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch
@@ -29,15 +27,12 @@ class Tagged:
 
 def sentences() -> list[tuple[str, tuple[str, ...]]]:
     """Every sentence with the tags of its five words: 80 of either reading."""
-    found = []
-    for subjects, objects, tags in (
-        (_PASSING, _SWIFT, ("noun", "verb", "preposition", "article", "noun")),
-        (_PESTS, _TASTY, ("noun", "noun", "verb", "article", "noun")),
-    ):
+    passing, pests = ("noun", "verb", "preposition", "article", "noun"), ("noun", "noun", "verb", "article", "noun")
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for subjects, objects, tags in ((_PASSING, _SWIFT, passing), (_PESTS, _TASTY, pests)):
         for subject in subjects:
             for thing in objects:
-                article = "an" if thing[0] in "aeiou" else "a"
-                found.append((f"{subject} flies like {article} {thing}", tags))
+                found.append((f"{subject} flies like {'an' if thing[0] in 'aeiou' else 'a'} {thing}", tags))
     return found
 
 
@@ -52,13 +47,13 @@ def split(every: int = 4) -> tuple[Tagged, Tagged]:
     if every < 2:
         raise ValueError(f"every={every} would leave nothing to train on; it must be at least 2")
     index = vocabulary()
-    train, test = [], []
+    parts: tuple[list, list] = ([], [])
     for i, item in enumerate(sentences()):
-        (test if item[0] in HELD_OUT or (i + i // 8) % every == 1 else train).append(item)
+        parts[item[0] in HELD_OUT or (i + i // 8) % every == 1].append(item)
 
     def pack(items: list[tuple[str, tuple[str, ...]]]) -> Tagged:
         words = [text.split() for text, _ in items]
         ids = torch.tensor([[index[w] for w in sentence] for sentence in words])
         return Tagged(words, ids, torch.tensor([[TAGS.index(t) for t in tags] for _, tags in items]))
 
-    return pack(train), pack(test)
+    return pack(parts[0]), pack(parts[1])

@@ -5,8 +5,6 @@ works, whether a word praises, whether a sentence follows from the one before ("
 A document is a list of sentences, a sentence a list of words. Labelled tasks are made from the same language with other seeds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from random import Random
 from typing import NamedTuple
@@ -38,24 +36,9 @@ KINDS = {
     "hat": "beret bonnet bowler cap fez turban",
 }
 KIND_OF = {thing: kind for kind, things in KINDS.items() for thing in things.split()}
-PLACE_OF = {
-    "baker": "bakery",
-    "banker": "bank",
-    "brewer": "brewery",
-    "chemist": "laboratory",
-    "clerk": "office",
-    "farmer": "farm",
-    "gardener": "park",
-    "judge": "court",
-    "miller": "mill",
-    "nurse": "hospital",
-    "pilot": "airport",
-    "priest": "church",
-    "sailor": "harbour",
-    "singer": "theatre",
-    "teacher": "school",
-    "waiter": "restaurant",
-}
+_JOBS = "baker banker brewer chemist clerk farmer gardener judge miller nurse pilot priest sailor singer teacher waiter"
+_PLACES = "bakery bank brewery laboratory office farm park court mill hospital airport church harbour theatre school restaurant"
+PLACE_OF = dict(zip(_JOBS.split(), _PLACES.split(), strict=True))
 COLOURS = "black blue brown golden green grey red white".split()
 REVIEWED = {
     "food": "bread cake pie roast salad sauce soup stew",
@@ -87,22 +70,8 @@ Document = list[Sentence]
 
 def vocabulary() -> list[str]:
     """The five special tokens, then every word of the language once."""
-    groups = (
-        OTHER,
-        SHE,
-        HE,
-        TOWNS,
-        KINDS,
-        KIND_OF,
-        PLACE_OF,
-        PLACE_OF.values(),
-        COLOURS,
-        *(nouns.split() for nouns in REVIEWED.values()),
-        GOOD,
-        BAD,
-        PLEASED,
-        DISPLEASED,
-    )
+    nouns = " ".join(REVIEWED.values()).split()
+    groups = (OTHER, SHE, HE, TOWNS, KINDS, KIND_OF, PLACE_OF, PLACE_OF.values(), COLOURS, nouns, GOOD, BAD, PLEASED, DISPLEASED)
     return [*SPECIAL, *dict.fromkeys(word for group in groups for word in group)]
 
 
@@ -142,11 +111,8 @@ def person(draw: Random, besides: Person | None = None) -> Person:
             "colour": draw.choice(COLOURS),
         }
         kind = KIND_OF[facts["thing"]]
-        if (
-            besides is None
-            or name != besides.name
-            and kind != KIND_OF[besides.facts["thing"]]
-            and all(facts[t] != besides.facts[t] for t in TYPES)
+        if besides is None or (
+            name != besides.name and kind != KIND_OF[besides.facts["thing"]] and all(facts[t] != besides.facts[t] for t in TYPES)
         ):
             return Person(name, *(("she", "her") if women else ("he", "his")), facts)
 

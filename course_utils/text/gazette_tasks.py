@@ -3,8 +3,6 @@
 Nothing here is taken from the documents that a body is pre-trained on: the sentences are made anew, with other seeds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from random import Random
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Each reader takes a file in the format of the course's own, and raises ValueError with file and line for a broken one.
 """
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence

@@ -4,8 +4,6 @@ Dutch and Italian are written here, the other four in :mod:`.numbers`. What a la
 becomes e, ß becomes ss.
 """
 
-from __future__ import annotations
-
 import operator
 import unicodedata
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The Python manual letter by letter: the smallest real text to train on."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import torch

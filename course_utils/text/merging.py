@@ -1,7 +1,5 @@
 """The loop inside every tokenizer that learns by merging: count neighbouring pairs in words, join one, count again."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
@@ -16,7 +14,8 @@ class Merger(Generic[Symbol]):
     """
 
     def __init__(self, words: Mapping[str, Sequence[Symbol]], counts: Mapping[str, int]) -> None:
-        self.words, self.counts = {word: list(symbols) for word, symbols in words.items()}, counts
+        self.words: dict[str, list[Symbol]] = {word: list(symbols) for word, symbols in words.items()}
+        self.counts = counts
         self.singles: Counter[Symbol] = Counter()
         self.pairs: Counter[tuple[Symbol, Symbol]] = Counter()
         self._where: defaultdict[tuple[Symbol, Symbol], set[str]] = defaultdict(set)

@@ -3,8 +3,6 @@
 Texts are lists of token ids; ``rng`` is a ``random.Random``. Sources: Lewis et al. 2020, section 2.2; Raffel et al. 2020, section 3.1.4.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from random import Random
@@ -27,14 +25,16 @@ def infill(ids: Sequence[int], share: float, mask_id: int, rng: Random, mean: fl
 
     Spans neither overlap nor touch, so that the number of masks tells the number of spans.
     """
-    budget, lengths = round(_checked(share) * len(ids)), []
+    budget = round(_checked(share) * len(ids))
+    lengths: list[int] = []
     while sum(lengths) < budget:
         lengths.append(min(_poisson(mean, rng), budget - sum(lengths)))
     rest = len(ids) - sum(lengths)
     while len(lengths) > rest + 1:  # too many to keep apart: the last ones become one
         lengths[-2:] = [lengths[-2] + lengths[-1]]
     rng.shuffle(lengths)
-    gaps, spoiled, place = sorted(rng.sample(range(rest + 1), len(lengths))), [], 0
+    gaps, place = sorted(rng.sample(range(rest + 1), len(lengths))), 0
+    spoiled: list[int] = []
     for gap, length in zip(gaps, lengths, strict=True):  # gap: how many of the kept tokens stand before the span
         kept = gap - (len(spoiled) - spoiled.count(mask_id))
         spoiled += [*ids[place : place + kept], mask_id]

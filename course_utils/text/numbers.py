@@ -5,8 +5,6 @@ German is the interesting one: the units come before the tens. 321 is "three hun
 ahead; its attention map crosses over. French counts in twenties from 70 on (97 is "quatre-vingt-dix-sept", 4·20 + 10 + 7).
 """
 
-from __future__ import annotations
-
 import operator
 import random
 import re

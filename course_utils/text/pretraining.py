@@ -3,8 +3,6 @@
 Source: Devlin et al. 2019, section 3.1 and appendix A.1, A.2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Both differ between versions of Python, and so would every number measured on th
 3.11.7, written by the tool ``python_prose.py``. No paragraph in it occurs twice.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from hashlib import sha256

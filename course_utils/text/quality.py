@@ -3,8 +3,6 @@
 Source: Brown et al. 2020, appendix A (there: Spark's HashingTF features, curated collections against raw Common Crawl).
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Sequence

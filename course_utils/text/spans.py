@@ -1,7 +1,5 @@
 """Names in a row of BIO tags, and how well they were found."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

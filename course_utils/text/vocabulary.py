@@ -1,7 +1,5 @@
 """From text to padded batches of ids: words and characters, a vocabulary with four special tokens, padding, batching."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

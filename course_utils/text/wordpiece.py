@@ -16,30 +16,8 @@ from .merging import Merger
 PAD, UNKNOWN, CLS, SEP, MASK = SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 # A vocabulary small enough to print: whole words first, then pieces that continue a word.
-TINY = (
-    *SPECIAL,
-    "time",
-    "fly",
-    "flies",
-    "like",
-    "an",
-    "a",
-    "arrow",
-    "fruit",
-    "banana",
-    "un",
-    "kind",
-    "play",
-    "the",
-    "##s",
-    "##ing",
-    "##er",
-    "##ness",
-    "##kind",
-    "##ly",
-    "##a",
-    "##n",
-)
+_WHOLE, _CONTINUED = "time fly flies like an a arrow fruit banana un kind play the", "s ing er ness kind ly a n"
+TINY = (*SPECIAL, *_WHOLE.split(), *(f"##{piece}" for piece in _CONTINUED.split()))
 
 
 def split_word(word: str, vocabulary: Collection[str]) -> list[str]:
@@ -95,10 +73,8 @@ def train(words: Mapping[str, int], size: int, score: str = "frequency", min_cou
     splits = {word: [word[0], *("##" + c for c in word[1:])] for word, n in words.items() if word and n > 0}
     vocabulary = [*SPECIAL, *sorted({piece for pieces in splits.values() for piece in pieces})]
     if size < len(vocabulary):
-        raise ValueError(
-            f"size={size} is too small: {len(SPECIAL)} special tokens and {len(vocabulary) - len(SPECIAL)} characters need "
-            f"{len(vocabulary)}"
-        )
+        letters = len(vocabulary) - len(SPECIAL)
+        raise ValueError(f"size={size} is too small: {len(SPECIAL)} special tokens and {letters} characters need {len(vocabulary)}")
     merger = Merger(splits, words)
 
     def worth(pair: tuple[str, str]) -> float:
@@ -160,12 +136,12 @@ class WordPiece:
             raise ValueError(f"max_len={max_len} has no room for [CLS] and {len(texts)} [SEP]")
         while sum(map(len, texts)) > room:
             max(texts, key=len).pop()
-        ids, segments, words = [self.cls_id], [0], [None]
+        found = Encoded([self.cls_id], [0], [None])
         for segment, text in enumerate(texts):
-            ids += [i for i, _ in text] + [self.sep_id]
-            segments += [segment] * (len(text) + 1)
-            words += [*(word for _, word in text), None]
-        return Encoded(ids, segments, words)
+            found.ids.extend([*(i for i, _ in text), self.sep_id])
+            found.segments.extend([segment] * (len(text) + 1))
+            found.words.extend([*(word for _, word in text), None])
+        return found
 
     def _pieces(self, text: str | Sequence[str]) -> list[tuple[int, int]]:
         words = _words(text) if isinstance(text, str) else text

@@ -3,8 +3,6 @@
 Source: beam search with length penalty, Wu et al. 2016, section 7; as used in Vaswani et al. 2017, section 6.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ..models.encoder_decoder import Translator
+from .loop import evaluating
 
 
 @torch.no_grad()
@@ -21,9 +20,7 @@ def greedy(model: Translator, source: Tensor, bos: int, eos: int, max_new: int =
     After ``eos`` a row holds padding. Decodes in evaluation mode and puts the mode back.
     """
     _check(model, max_new)
-    training = model.training
-    model.eval()
-    try:
+    with evaluating(model):
         memory, memory_mask = model.encode(source), model.memory_mask(source)
         caches = model.new_caches() if cached else None
         output = source.new_full((len(source), 1), bos)
@@ -35,8 +32,6 @@ def greedy(model: Translator, source: Tensor, bos: int, eos: int, max_new: int =
             done |= token == eos
             if done.all():
                 break
-    finally:
-        model.train(training)
     return output[:, 1:]
 
 
@@ -104,9 +99,7 @@ def beam_translate(
     _check(model, max_new)
     if source.dim() != 1:
         raise ValueError(f"source has shape {tuple(source.shape)}; beam search takes one sentence, (m,)")
-    training = model.training
-    model.eval()
-    try:
+    with evaluating(model):
         memory, memory_mask = model.encode(source[None]), model.memory_mask(source[None])
         caches = model.new_caches()
 
@@ -120,8 +113,6 @@ def beam_translate(
             return scores[:, -1].log_softmax(-1)
 
         return beam_search(step, bos, eos, beam, max_new, alpha)
-    finally:
-        model.train(training)
 
 
 def _check(model: Translator, max_new: int) -> None:

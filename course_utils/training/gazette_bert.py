@@ -1,19 +1,14 @@
 """A small BERT for the town gazette (``text/gazette.py``), pre-trained by filling gaps, and tables of neighbours to compare it with.
 
-    python -m course_utils.training.gazette_bert [--steps 8000] [--seed 0]     writes gazette_bert.safetensors beside this file
-
-Five minutes on one core. Chapter 09 pre-trains one for a short time, and chapter 10 fine-tunes the committed one.
+Chapter 09 pre-trains one for a short time, and chapter 10 fine-tunes the committed one.
 """
 
-from __future__ import annotations
-
-import argparse
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -24,25 +19,14 @@ from ..text import gazette
 from ..text.pretraining import Batch, mask_tokens
 from ..text.wordpiece import WordPiece
 from .loop import History, fit
+from .model_file import load_model
 from .schedules import warmup_linear
-from .stored import load_model, save_model
 
 FILE = Path(__file__).with_name("gazette_bert.safetensors")
 RATE = 0.25  # of the words are gaps
 WORDS = gazette.tokenizer()
-CONFIG = BertConfig(
-    vocab_size=len(WORDS),
-    d_model=96,
-    num_heads=4,
-    d_ff=384,
-    num_layers=3,
-    max_len=64,
-    dropout=0.0,
-    norm_eps=1e-5,
-    pooler=False,
-    init_std=0.02 * (768 / 96) ** 0.5,
-    norm_place="pre",
-)
+_SIZES: dict[str, Any] = {"vocab_size": len(WORDS), "d_model": 96, "num_heads": 4, "d_ff": 384, "num_layers": 3, "max_len": 64}
+CONFIG = BertConfig(**_SIZES, dropout=0.0, norm_eps=1e-5, pooler=False, init_std=0.02 * (768 / 96) ** 0.5, norm_place="pre")
 SMALL = replace(CONFIG, d_model=64, d_ff=256, num_layers=2, init_std=0.02 * (768 / 64) ** 0.5)  # for a quarter of a minute
 
 
@@ -86,14 +70,6 @@ def gaps(
     return Batch(inputs, segments, ids != WORDS.pad_id, labels, torch.empty(0, dtype=torch.long))
 
 
-def _joined(rows: Sequence[Batch]) -> Batch:
-    """One padded batch of batches of one row each."""
-    padded = [
-        nn.utils.rnn.pad_sequence([row[part][0] for row in rows], True, fill) for part, fill in enumerate((WORDS.pad_id, 0, False, IGNORED))
-    ]
-    return Batch(*padded, rows[0].is_next)
-
-
 def gap_loss(model: BertForPretraining, batch: Batch) -> Tensor:
     """Cross-entropy at the gaps, in nats."""
     chosen = batch.labels != IGNORED
@@ -112,35 +88,24 @@ def pretrain(
     config: BertConfig = CONFIG,
 ) -> tuple[BertForPretraining, History]:
     """Fill gaps for ``steps`` batches: new gaps whenever a document is shown again. AdamW, 10 % warm-up, then down in a line."""
-    return pretrain_on(gap_batches(documents, seed, None, batch, rate, shares), steps, seed, lr, config)
+    return pretrain_on(gap_batches(documents, seed, batch, rate, shares), steps, seed, lr, config)
 
 
 def gap_batches(
     documents: Sequence[gazette.Document],
     seed: int = 0,
-    copies: int | None = None,
     batch: int = 16,
     rate: float = RATE,
     shares: tuple[float, float, float] = (0.8, 0.1, 0.1),
 ) -> Callable[[], Batch]:
-    """Gives the next batch. ``copies``: how many times gaps are drawn for a document; then the first ones come again (None: no end)."""
+    """Gives the next batch: all documents in random order, then again, with other gaps."""
     generator, draw = torch.Generator().manual_seed(seed), Random(seed)
-    kept: list[list[Batch]] = []
     waiting: list = []
-    shown = 0
 
     def next_batch() -> Batch:
-        nonlocal shown
         if len(waiting) < batch:
-            if copies is None:
-                waiting[:] = rows_of(draw.sample(documents, len(documents)), draw)
-            else:
-                if len(kept) < copies:
-                    kept.append([gaps([row], generator, rate, shares) for row in rows_of(documents, draw)])
-                waiting[:] = draw.sample(kept[shown % copies], len(documents))
-            shown += 1
-        rows = [waiting.pop() for _ in range(batch)]
-        return gaps(rows, generator, rate, shares) if copies is None else _joined(rows)
+            waiting[:] = rows_of(draw.sample(documents, len(documents)), draw)
+        return gaps([waiting.pop() for _ in range(batch)], generator, rate, shares)
 
     return next_batch
 
@@ -151,16 +116,8 @@ def pretrain_on(
     """The same with batches that somebody else makes."""
     model = new_model(seed, config)
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01)
-    history = fit(
-        model,
-        lambda: gap_loss(model, next_batch()),
-        steps,
-        lr,
-        "pre-training",
-        optimizer=optimizer,
-        clip=1.0,
-        schedule=warmup_linear(steps),
-    )
+    schedule = warmup_linear(steps)
+    history = fit(model, lambda: gap_loss(model, next_batch()), steps, lr, "pre-training", optimizer=optimizer, clip=1.0, schedule=schedule)
     return model.eval(), history
 
 
@@ -241,17 +198,3 @@ def gazette_body(path: str | Path = FILE) -> tuple[Bert, WordPiece]:
     """A fresh copy of the committed body, without heads, and the words."""
     model, words = gazette_model(path)
     return model.bert, words
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Pre-train a BERT on the town gazette and write gazette_bert.safetensors.")
-    parser.add_argument("--steps", type=int, default=8_000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args(argv)
-    model, _ = pretrain(gazette.documents(20_000), options.steps, options.seed)
-    save_model(FILE, model, model.bert.config, "python -m course_utils.training.gazette_bert")
-    print(score(gazette_model()[0], test_gaps()), f"{FILE.name}: {FILE.stat().st_size / 1e6:.2f} MB")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,28 +1,32 @@
 """One training loop for every chapter, and one way to choose a device."""
 
-from __future__ import annotations
-
 import copy
 import math
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from .checkpoint import Checkpoint
-
 
 def best_device() -> torch.device:
-    """CUDA if there is one, else Apple's MPS, else the CPU."""
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    if torch.backends.mps.is_available():
-        return torch.device("mps")
-    return torch.device("cpu")
+    """The accelerator if there is one (CUDA, Apple's MPS, …), else the CPU."""
+    return torch.accelerator.current_accelerator(check_available=True) or torch.device("cpu")
+
+
+@contextmanager
+def evaluating(module: nn.Module) -> Iterator[None]:
+    """``with evaluating(model):`` puts it into evaluation mode, and afterwards back into the mode it was in."""
+    training = module.training
+    module.eval()
+    try:
+        yield
+    finally:
+        module.train(training)
 
 
 @dataclass
@@ -72,17 +76,13 @@ def fit(
     validate: Callable[[], Tensor | float] | None = None,
     every: int = 100,
     stop: EarlyStopping | None = None,
-    checkpoint: Checkpoint | None = None,
 ) -> History:
     """Minimise ``loss()`` over the parameters of ``module``; returns the loss of every step.
 
-    ``optimizer`` is Adam unless given; step ``t = 1, 2, …`` uses the rate ``lr * schedule(t)``; ``clip``
-    bounds the norm of all gradients together. Every ``every`` steps and at the end ``validate()`` is called
-    in evaluation mode, ``stop`` may end the training, and ``checkpoint`` writes its file. If that file exists
-    already, training goes on from it and arrives where it would have arrived.
-    Shows a progress bar, except while notebooks are built. Raises ValueError for numbers that make no sense
-    or a checkpoint of another model; FloatingPointError, with the step and the likely cause, when the loss
-    stops being a number.
+    ``optimizer`` is Adam unless given; step ``t = 1, 2, …`` uses the rate ``lr * schedule(t)``; ``clip`` bounds the norm of all
+    gradients together. Every ``every`` steps and at the end ``validate()`` is called in evaluation mode, and ``stop`` may end the
+    training. Shows a progress bar, except while notebooks are built. Raises ValueError for numbers that make no sense;
+    FloatingPointError, with the step and the likely cause, when the loss stops being a number.
     """
     if steps < 1 or every < 1 or not lr > 0:
         raise ValueError(f"steps={steps} and every={every} must be at least 1 and lr={lr} positive")
@@ -92,9 +92,7 @@ def fit(
         raise ValueError("early stopping needs validate, the loss that is watched")
     optimizer = optimizer or torch.optim.Adam(module.parameters(), lr=lr)
     history = History()
-    if checkpoint is not None:
-        checkpoint.load(module, optimizer, history, stop)
-    with _progress_bar(steps, len(history), label) as bar:
+    with _progress_bar(steps, label) as bar:
         while len(history) < steps and not (stop and stop.enough(history)):
             step = len(history) + 1
             for group in optimizer.param_groups:
@@ -114,11 +112,8 @@ def fit(
             bar.update()
             if step % 10 == 0:
                 bar.set_postfix(loss=f"{number:.3f}", refresh=False)
-            if step % every == 0 or step == steps:
-                if validate is not None:
-                    _watch(module, validate, history, stop)
-                if checkpoint is not None:
-                    checkpoint.save(module, optimizer, history, stop)
+            if validate is not None and (step % every == 0 or step == steps):
+                _watch(module, validate, history, stop)
     if stop is not None and stop.best:
         module.load_state_dict(stop.best)
     return history
@@ -133,7 +128,7 @@ def accumulated(loss: Callable[[], Tensor], parts: int) -> Callable[[], Tensor]:
         raise ValueError(f"parts={parts} must be at least 1")
 
     def mean() -> Tensor:
-        done = 0.0
+        done: float | Tensor = 0.0
         for _ in range(parts - 1):
             part = loss() / parts
             part.backward()
@@ -143,22 +138,17 @@ def accumulated(loss: Callable[[], Tensor], parts: int) -> Callable[[], Tensor]:
     return mean
 
 
-def _progress_bar(steps: int, done: int, label: str) -> Any:
+def _progress_bar(steps: int, label: str) -> Any:
     from tqdm.auto import tqdm
 
-    quiet = os.environ.get("COURSE_BUILD") == "1"
-    return tqdm(total=steps, initial=done, desc=label, leave=False, file=sys.stdout, disable=quiet)
+    return tqdm(total=steps, desc=label, leave=False, file=sys.stdout, disable=os.environ.get("COURSE_BUILD") == "1")
 
 
 @torch.no_grad()
 def _watch(module: nn.Module, validate: Callable[[], Tensor | float], history: History, stop: EarlyStopping | None) -> None:
     """Validate in evaluation mode, and remember where the minimum was."""
-    training = module.training
-    module.eval()
-    try:
+    with evaluating(module):
         value = float(validate())
-    finally:
-        module.train(training)
     history.validation.append((len(history), value))
     if value <= min(seen for _, seen in history.validation):
         history.best_step = len(history)

@@ -1,14 +1,9 @@
 """A BERT small enough to pre-train on a laptop, on the prose that Python itself carries (``text/prose.py``).
 
-    python -m course_utils.training.mini_bert [--steps 3000]     writes mini_bert.safetensors beside this file
-
 Chapter 09 compares it with counting, and chapter 10 asks it to write. Every eighth page (topic of the
 language reference, module of the standard library) is held out.
 """
 
-from __future__ import annotations
-
-import argparse
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,8 +18,8 @@ from ..text.pretraining import Batch, make_batch, next_sentence_pairs
 from ..text.wordpiece import WordPiece, basic_words
 from ..text.wordpiece import train as train_vocabulary
 from .loop import History, fit
+from .model_file import load_model, save_model
 from .schedules import warmup_linear
-from .stored import load_model, save_model
 
 FILE = Path(__file__).with_name("mini_bert.safetensors")
 Documents = list[list[list[int]]]
@@ -44,11 +39,11 @@ def read_corpus(vocab_size: int = 1_000, docstrings: bool = False, tokenizer: Wo
     if tokenizer is None:
         words = Counter(word for page in training for paragraph in page for word in basic_words(paragraph))
         tokenizer = WordPiece(train_vocabulary(words, vocab_size))
-    training, held_out = (
-        [[tokenizer.encode(sentence).ids[1:-1] for paragraph in page for sentence in prose.sentences(paragraph)] for page in part]
-        for part in (training, held_out)
-    )
-    return Corpus(tokenizer, training, held_out)
+
+    def as_ids(page: Sequence[str]) -> list[list[int]]:
+        return [tokenizer.encode(sentence).ids[1:-1] for paragraph in page for sentence in prose.sentences(paragraph)]
+
+    return Corpus(tokenizer, *([as_ids(page) for page in part] for part in (training, held_out)))
 
 
 def pretrain(
@@ -72,7 +67,8 @@ def pretrain(
             pairs = next_sentence_pairs(corpus.training, config.max_len, seed * 1_000 + epoch)
             waiting, epoch = [pairs[i] for i in torch.randperm(len(pairs), generator=generator)], epoch + 1
         chosen, waiting = waiting[:batch], waiting[batch:]
-        return sum(model.loss(*make_batch(chosen, corpus.tokenizer, generator, shares)))
+        tokens, following = model.loss(*make_batch(chosen, corpus.tokenizer, generator, shares))
+        return tokens + following
 
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01)
     history = fit(model, loss, steps, lr, "pre-training", optimizer=optimizer, clip=1.0, schedule=warmup_linear(steps))
@@ -124,28 +120,10 @@ def fill_in(model: BertForPretraining, tokenizer: WordPiece, text: str, top: int
 
 def save(model: BertForPretraining, tokenizer: WordPiece, path: Path = FILE) -> None:
     """Weights, configuration and vocabulary in one safetensors file."""
-    save_model(path, model, model.bert.config, "python -m course_utils.training.mini_bert", pieces=tokenizer.pieces)
+    save_model(path, model, model.bert.config, "python benchmarks/stored_models.py mini_bert", pieces=tokenizer.pieces)
 
 
 def load_mini_bert(path: str | Path = FILE) -> tuple[BertForPretraining, WordPiece]:
     """The committed model, in evaluation mode, and its tokenizer. ValueError when the file holds something else."""
     model, facts = load_model(path, "mini-BERT", lambda config: BertForPretraining(BertConfig(**config)), ("pieces",))
     return model, WordPiece(facts["pieces"])
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Pre-train the mini-BERT and write mini_bert.safetensors.")
-    parser.add_argument("--steps", type=int, default=3_000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args(argv)
-    corpus = read_corpus(2_000, docstrings=True)
-    config = BertConfig(
-        vocab_size=len(corpus.tokenizer), d_model=128, num_heads=4, d_ff=512, num_layers=2, max_len=64, dropout=0.0, init_std=0.06
-    )
-    model, _ = pretrain(corpus, config, options.steps, seed=options.seed)
-    save(model, corpus.tokenizer)
-    print(score(load_mini_bert()[0], corpus), f"{FILE.name}: {FILE.stat().st_size / 1e6:.2f} MB")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,14 +1,9 @@
 """A GPT small enough to pre-train on a laptop, on the prose that Python itself carries (``text/prose.py``).
 
-    python -m course_utils.training.mini_gpt [--steps 2500]     writes mini_gpt.safetensors beside this file
-
 Chapter 11a trains one for a minute, and looks at and fine-tunes the committed one. Every eighth page (topic of the language
 reference, module of the standard library) is held out.
 """
 
-from __future__ import annotations
-
-import argparse
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,9 +18,9 @@ from ..models.decoder import Decoder, DecoderConfig
 from ..models.gpt import GPT, GPTConfig
 from ..text import prose
 from ..text.bpe import ByteBPE
-from .loop import History, fit
+from .loop import History, evaluating, fit
+from .model_file import load_model, save_model
 from .schedules import warmup_cosine
-from .stored import load_model, save_model
 
 FILE = Path(__file__).with_name("mini_gpt.safetensors")
 
@@ -64,16 +59,15 @@ def nats(model: GPT, stream: Tensor, stride: int | None = None) -> float:
 
     Windows of ``max_len`` advance by ``stride`` (half of it unless given); each scores only what no earlier window has scored.
     """
-    size, training = model.config.max_len, model.training
+    size = model.config.max_len
     stride, total, done = stride or size // 2, 0.0, 0
-    model.eval()
-    while done < len(stream) - 1:
-        start = max(0, min(done + stride, len(stream) - 1) - size) if done else 0
-        ids = stream[start : start + size + 1]
-        losses = F.cross_entropy(model(ids[None, :-1])[0], ids[1:], reduction="none")
-        total += losses[done - start :].sum().item()
-        done = start + len(losses)
-    model.train(training)
+    with evaluating(model):
+        while done < len(stream) - 1:
+            start = max(0, min(done + stride, len(stream) - 1) - size) if done else 0
+            ids = stream[start : start + size + 1]
+            losses = F.cross_entropy(model(ids[None, :-1])[0], ids[1:], reduction="none")
+            total += losses[done - start :].sum().item()
+            done = start + len(losses)
     return total
 
 
@@ -95,45 +89,18 @@ def pretrain(
     loss = window_loss(model, stream, batch, torch.Generator().manual_seed(seed))
     if "validate" in options:
         options["validate"] = partial(options["validate"], model)
-    history = fit(
-        model,
-        loss,
-        steps,
-        lr,
-        "pre-training",
-        optimizer=optimizer,
-        clip=1.0,
-        schedule=warmup_cosine(steps, max(1, steps // 20), floor=0.02),
-        **options,
-    )
+    schedule = warmup_cosine(steps, max(1, steps // 20), floor=0.02)
+    history = fit(model, loss, steps, lr, "pre-training", optimizer=optimizer, clip=1.0, schedule=schedule, **options)
     return model.eval(), history
 
 
 def save(model: GPT, tokenizer: ByteBPE, path: Path = FILE) -> None:
     """Weights, configuration and merges in one safetensors file."""
     merges = [[part.hex() for part in pair] for pair in tokenizer.merges]
-    save_model(path, model, model.config, "python -m course_utils.training.mini_gpt", merges=merges)
+    save_model(path, model, model.config, "python benchmarks/stored_models.py mini_gpt", merges=merges)
 
 
 def load_mini_gpt(path: str | Path = FILE) -> tuple[GPT, ByteBPE]:
     """The committed model, in evaluation mode, and its tokenizer. ValueError when the file holds something else."""
     model, facts = load_model(path, "mini-GPT", lambda config: GPT(GPTConfig(**config)), ("merges",))
-    return model, ByteBPE([tuple(map(bytes.fromhex, pair)) for pair in facts["merges"]])
-
-
-def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description="Pre-train the mini-GPT and write mini_gpt.safetensors.")
-    parser.add_argument("--steps", type=int, default=2_500)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args(argv)
-    corpus = read_corpus(docstrings=True)
-    tokenizer = ByteBPE.train(corpus.training, 1_024)
-    config = GPTConfig(vocab_size=len(tokenizer), d_model=120, num_heads=4, num_layers=3, max_len=128, dropout=0.0)
-    model, _ = pretrain(as_stream(tokenizer, corpus.training), config, options.steps, seed=options.seed)
-    save(model, tokenizer)
-    reached = bits_per_character(load_mini_gpt()[0], as_stream(tokenizer, corpus.held_out), corpus.held_out)
-    print(f"{reached:.3f} bits per character held out; {FILE.name}: {FILE.stat().st_size / 1e6:.2f} MB")
-
-
-if __name__ == "__main__":
-    main()
+    return model, ByteBPE([(bytes.fromhex(a), bytes.fromhex(b)) for a, b in facts["merges"]])

@@ -3,14 +3,13 @@
 Sources: top-p, Holtzman et al. 2020; repetition penalty, Keskar et al. 2019, section 4.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from ..models.gpt import GPT
+from .loop import evaluating
 
 
 def next_distribution(
@@ -72,33 +71,29 @@ def generate(
     """
     if ids.dim() != 2 or not ids.shape[1] or steps < 0:
         raise ValueError(f"ids of shape {tuple(ids.shape)} and steps={steps}; expected (batch, n) with n at least 1, and no negative steps")
-    training, room = model.training, model.config.max_len
+    room = model.config.max_len
     done = torch.zeros(len(ids), dtype=torch.bool, device=ids.device)
     text, end = torch.cat([ids, ids.new_empty(len(ids), steps)], dim=1), ids.shape[1]  # room for everything; end: how much is written
     caches, start, read = None, max(0, end - room), 0  # text[:, start: end] is seen, the caches hold it up to read
-    model.eval()
-    try:
-        with torch.inference_mode():
-            for _ in range(steps):
-                if end - start > room:  # drop a quarter: if it were one token, every step would have to read everything again
-                    caches, start = None, end - max(1, room - room // 4)
-                if caches is None:
-                    caches, read = model.new_caches() if cached else None, start
-                logits = model(text[:, read:end], caches, last=True)[:, -1]
-                if temperature == 0 and repetition == 1:
-                    new = logits.argmax(-1)
-                else:
-                    weights = next_distribution(logits, temperature, top_k, top_p, text[:, :end], repetition)
-                    new = torch.multinomial(weights, 1, generator=generator)[:, 0]
-                if end_id is not None:
-                    new = new.masked_fill(done, end_id)
-                    done |= new == end_id
-                text[:, end] = new
-                read, end = end, end + 1
-                if each is not None:
-                    each(new)
-                if end_id is not None and done.all():
-                    break
-    finally:
-        model.train(training)
+    with evaluating(model), torch.inference_mode():
+        for _ in range(steps):
+            if end - start > room:  # drop a quarter: if it were one token, every step would have to read everything again
+                caches, start = None, end - max(1, room - room // 4)
+            if caches is None:
+                caches, read = model.new_caches() if cached else None, start
+            logits = model(text[:, read:end], caches, last=True)[:, -1]
+            if temperature == 0 and repetition == 1:
+                new = logits.argmax(-1)
+            else:
+                weights = next_distribution(logits, temperature, top_k, top_p, text[:, :end], repetition)
+                new = torch.multinomial(weights, 1, generator=generator)[:, 0]
+            if end_id is not None:
+                new = new.masked_fill(done, end_id)
+                done |= new == end_id
+            text[:, end] = new
+            read, end = end, end + 1
+            if each is not None:
+                each(new)
+            if end_id is not None and done.all():
+                break
     return text[:, :end]

@@ -1,7 +1,5 @@
 """Learning rates over time, the smoothed loss, and averages of weights."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -4,8 +4,6 @@ What is accepted and what is put in its place together have exactly the large mo
 Chen et al. 2023.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch
@@ -47,7 +45,8 @@ def speculate(
         raise ValueError(f"{len(ids)} tokens and {steps} steps; max_len={model.config.max_len}, and the prompt must not be empty")
     text, caches, calls, wanted = list(ids), model.new_caches(), 0, len(ids) + steps
     while len(text) < wanted:
-        k, guesses, q = min(ahead, wanted - len(text) - 1), [], []
+        k, q = min(ahead, wanted - len(text) - 1), []
+        guesses: list[int] = []
         for _ in range(k):
             q.append(draft(text + guesses))
             guesses.append(int(torch.multinomial(q[-1], 1, generator=generator)))

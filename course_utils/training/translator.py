@@ -1,16 +1,12 @@
 """The small translator of number words that chapter 08b decodes with: English -> German, trained once and kept.
 
-    python -m course_utils.training.translator [--steps 600]     writes translator.safetensors beside this file
-
 Numbers below 100,000; every one that is tested here was never trained on. Weights are kept in 16 bits, the two vocabularies in
 the file's metadata. Two layers of either kind, pre-norm, no dropout, output matrix shared with the target embedding.
 """
 
-from __future__ import annotations
-
-import argparse
 import random
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,8 +16,8 @@ from ..text.numbers import number_pairs
 from ..text.vocabulary import BOS_ID, EOS_ID, Vocabulary, pad
 from .decoding import greedy
 from .loop import fit
+from .model_file import load_model, save_model
 from .schedules import token_loss, warmup_linear
-from .stored import load_model, save_model
 
 FILE = Path(__file__).with_name("translator.safetensors")
 LIMIT, TRAINED, HELD_OUT = 100_000, 11_000, 1_000
@@ -53,18 +49,9 @@ def train(width: int = 64, steps: int = 600, seed: int = 0, lr: float = 4e-3) ->
     pairs = number_pairs(split_numbers()[0], ("en", "de"))
     source, target = (Vocabulary([sorted({token for pair in pairs for token in pair[side]})]) for side in (0, 1))
     torch.manual_seed(seed)
-    config = TranslatorConfig(
-        d_model=width,
-        num_heads=4,
-        d_ff=4 * width,
-        num_layers=2,
-        dropout=0.0,
-        norm_place="pre",
-        source_vocab=len(source),
-        target_vocab=len(target),
-        max_len=MAX_LEN,
-        tie="output",
-    )
+    sizes: dict[str, Any] = {"d_model": width, "num_heads": 4, "d_ff": 4 * width, "num_layers": 2, "max_len": MAX_LEN}
+    vocabularies: dict[str, Any] = {"source_vocab": len(source), "target_vocab": len(target)}
+    config = TranslatorConfig(**sizes, **vocabularies, dropout=0.0, norm_place="pre", tie="output")
     model, generator = Translator(config), torch.Generator().manual_seed(seed)
     sources, targets = encode_pairs(pairs, source, target)
 
@@ -78,9 +65,8 @@ def train(width: int = 64, steps: int = 600, seed: int = 0, lr: float = 4e-3) ->
 
 def save(model: Translator, source: Vocabulary, target: Vocabulary, path: Path = FILE) -> None:
     """Weights, configuration and vocabularies in one safetensors file."""
-    save_model(
-        path, model, model.config, "python -m course_utils.training.translator", SHARED, source=source.tokens[4:], target=target.tokens[4:]
-    )
+    command, words = "python benchmarks/stored_models.py translator", {"source": source.tokens[4:], "target": target.tokens[4:]}
+    save_model(path, model, model.config, command, SHARED, **words)
 
 
 def load_translator(path: str | Path = FILE) -> tuple[Translator, Vocabulary, Vocabulary]:
@@ -94,19 +80,3 @@ def load_translator(path: str | Path = FILE) -> tuple[Translator, Vocabulary, Vo
     if (len(source), len(target)) != (model.config.source_vocab, model.config.target_vocab):
         raise ValueError(f"{path}: vocabularies of {len(source)} and {len(target)} tokens do not fit {model.config}")
     return model, source, target
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Train the number translator and write translator.safetensors.")
-    parser.add_argument("--width", type=int, default=64)
-    parser.add_argument("--steps", type=int, default=600)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    save(*train(options.width, options.steps, options.seed))
-    model, source, target = load_translator()
-    share = exact(model, number_pairs(split_numbers()[1]), source, target)
-    print(f"{share:.1%} of {HELD_OUT} held-out numbers exact; {FILE.name}: {FILE.stat().st_size / 1e6:.2f} MB")
-
-
-if __name__ == "__main__":
-    main()

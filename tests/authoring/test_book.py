@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -18,8 +17,8 @@ from course_tools.authoring.book.pdf import contents_page, find_browser, is_empt
 from course_tools.authoring.book.verify import problems
 from course_tools.authoring.errors import AuthoringError
 from course_tools.authoring.ledger import marked, read_ledger
+from course_utils.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 FULL = os.environ.get("COURSE_FULL") == "1"
 
 
@@ -124,12 +123,7 @@ def title_of_03(pages) -> str:
 
 
 @pytest.mark.parametrize(
-    "line, said",
-    [
-        ("a\tb\t03", "3 cells"),
-        ("a\tb\t99\tx", "no chapter 99"),
-        ("a\tb\t03\tNo such heading", "no heading 'No such heading'"),
-    ],
+    "line, said", [("a\tb\t03", "3 cells"), ("a\tb\t99\tx", "no chapter 99"), ("a\tb\t03\tNo such heading", "no heading 'No such heading'")]
 )
 def test_an_index_names_its_faulty_line(pages, tmp_path, line, said):
     table = tmp_path / "symbols.tsv"

@@ -4,7 +4,6 @@ import base64
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -15,11 +14,11 @@ from course_tools.authoring.book.pages import Page, Section, stage_chapter
 from course_tools.authoring.book.pdf import find_browser
 from course_tools.authoring.book.verify import problems
 from course_tools.authoring.execute import execute
-from course_tools.authoring.frames import MOST, reduced
 from course_tools.authoring.outputs import LIVE, output_problem, readable
+from course_tools.authoring.slider_frames import MOST, reduced
 from course_tools.authoring.source import CHAPTER, SOLUTION, read_chapter
+from course_utils.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 in_a_browser = pytest.mark.skipif(
     os.environ.get("COURSE_FULL") != "1" or find_browser() is None, reason="needs a Chromium, and runs under: python course.py test --full"
 )

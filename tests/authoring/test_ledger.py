@@ -10,8 +10,8 @@ import pytest
 
 from course_tools.authoring import ledger
 from course_tools.authoring.errors import LedgerError, SourceError
+from course_utils.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 MOVED = {"00-13": "08b"}  # BLEU is computed where there is something to score
 TABLE = "| id | chapter | what |\n|---|---|---|\n| 03-01 | 03 | a |\n| E-01 | 04 | b |\n"
 
@@ -60,10 +60,7 @@ def test_a_broken_table_is_reported(table: str, message: str) -> None:
 
 
 def test_tables_without_chapters_do_not_count() -> None:
-    assert ledger.parse_ledger("| id | what |\n|---|---|\n| x | y |\n\n" + TABLE) == {
-        "03-01": "03",
-        "E-01": "04",
-    }
+    assert ledger.parse_ledger("| id | what |\n|---|---|\n| x | y |\n\n" + TABLE) == {"03-01": "03", "E-01": "04"}
 
 
 @pytest.mark.parametrize(

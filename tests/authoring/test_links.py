@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from course_work import Work
 
 from course_checks.lookup import chapters, following, in_chapter, notebooks
 from course_checks.record import Progress
+from course_utils.launcher.work import Work
+from course_utils.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 MARKDOWN = re.compile(r"(?<!!)\[(?:[^\[\]]|\[[^\]]*\])*\]\(<?([^)\s>]+)>?\)")
 CODE = re.compile(r"(?ms)^(```|~~~).*?^\1|(`+).+?\2")
 EXERCISES = [exercise for number in chapters() for exercise in in_chapter(number).values()]
@@ -93,7 +93,8 @@ def test_what_checks_and_progress_lead_to_is_there(course, folder) -> None:
     files = notebooks()
     for place, exercise in enumerate(EXERCISES):
         here = course / folder / files[exercise.id.split(".")[0]]
-        links = [following(exercise)[1]] if following(exercise) else []
+        after = following(exercise)
+        links = [after[1]] if after else []
         done = {e.id: {"points": e.points, "passed": True} for e in EXERCISES[:place]}
         links += Html(Progress(done, EXERCISES)._repr_html_()).links
         assert links[-1].endswith(files[EXERCISES[-1].id.split(".")[0]]) and f"{here.name}#exercise-{exercise.id}" in links

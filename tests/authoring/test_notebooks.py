@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -14,20 +13,11 @@ from nbformat import NotebookNode
 from course_tools.authoring.build import check_chapter
 from course_tools.authoring.execute import folder_of
 from course_tools.authoring.ledger import find_sources
-from course_tools.authoring.load import (
-    MAX_CODE_CELLS,
-    MAX_CODE_LINES,
-    MAX_COLUMNS,
-    MAX_WORDS,
-    code_lines,
-    docstring_lines,
-    hidden,
-    measure,
-)
+from course_tools.authoring.load import MAX_CODE_CELLS, MAX_CODE_LINES, MAX_COLUMNS, MAX_WORDS, code_lines, docstring_lines, hidden, measure
 from course_tools.authoring.outputs import machine_paths, output_problem, readable
 from course_tools.authoring.source import CHAPTER, SOLUTION, Chapter, digest, read_chapter
+from course_utils.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 ONLY = [number for number in os.environ.get("COURSE_CHAPTERS", "").split(",") if number]
 SOURCES = {number: path for number, path in find_sources(ROOT).items() if not ONLY or number in ONLY}
 

@@ -97,33 +97,13 @@ HINT = TEXT[TEXT.index("<!-- #region") : TEXT.index('```python course={"exercise
         ('"03.2", "role": "answer"', '"03.1", "role": "answer"', 27, "03.1 has 2 answer cells"),
         (HINT, "", 27, "exercise 03.1 has no hint cell"),
         ('"03.1", "role": "answer"', '"04.1", "role": "answer"', 27, 'look like "03.1"'),
-        (
-            '"03.1", "role": "answer"',
-            '"03.1", "role": "anwser"',
-            27,
-            "(one of answer, check, hint)",
-        ),
-        (
-            'python course={"exercise": "03.1", "role": "check"}',
-            'python course={"exercise',
-            36,
-            "JSON",
-        ),
-        (
-            'course={"exercise": "03.1", "role": "check"}',
-            'corse="x"',
-            36,
-            "unknown cell settings corse",
-        ),
+        ('"03.1", "role": "answer"', '"03.1", "role": "anwser"', 27, "(one of answer, check, hint)"),
+        ('python course={"exercise": "03.1", "role": "check"}', 'python course={"exercise', 36, "JSON"),
+        ('course={"exercise": "03.1", "role": "check"}', 'corse="x"', 36, "unknown cell settings corse"),
         ("<!-- #endregion -->", "", 1, "but 0 <!-- #endregion -->"),
         ("And goes on.\n", "Text\n## Deeper: x\n", 1, "leave a blank line above"),
         ("And goes on.", "<details>\n\n```python\n1\n```\n\n</details>", 1, "cut in two"),
-        (
-            "```python\n1 + 1\n```\n\n```python\n1 + 1",
-            '```python tags=["raises-exception"]\n1',
-            94,
-            "traceback",
-        ),
+        ("```python\n1 + 1\n```\n\n```python\n1 + 1", '```python tags=["raises-exception"]\n1', 94, "traceback"),
     ],
 )
 def test_bad_sources_say_what_and_where(tmp_path: Path, old: str, new: str, line: int, message: str) -> None:

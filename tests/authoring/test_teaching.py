@@ -27,6 +27,7 @@ def minutes(number: str, which: str = "all") -> int:
 def reading(number: str) -> int:
     """Minutes without exercises, by the chapter's head; where it gives one figure for all, what the exercises leave of it."""
     head = re.search(r"(?m)^About (\d+) minutes with.*?(?:, (\d+) without)?\. Running", CHAPTERS[number])
+    assert head, f"the head of {number} does not say how many minutes it takes"
     return int(head[2]) if head[2] else int(head[1]) - minutes(number)
 
 

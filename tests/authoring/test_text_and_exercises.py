@@ -9,6 +9,7 @@ import re
 import pytest
 
 from course_checks.engine import catalogue
+from course_checks.exercise import Exercise, FunctionExercise, ModuleExercise
 from course_tools.authoring.ledger import find_sources
 from course_tools.authoring.source import CHAPTER, SOLUTION, Chapter, read_chapter
 from course_utils.paths import ROOT
@@ -38,29 +39,41 @@ def bound_names(source: str) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
-def test_cases_call_an_answer_by_the_names_in_its_stub(exercise) -> None:
-    """A case hands its arguments over by name; the learner sees the names in the blank."""
-    if exercise.kind == "value":
-        return
+FUNCTIONS = [exercise for exercise in EXERCISES if isinstance(exercise, FunctionExercise)]
+MODULES = [exercise for exercise in EXERCISES if isinstance(exercise, ModuleExercise)]
+
+
+def stub_of(exercise: Exercise) -> ast.FunctionDef | ast.ClassDef:
+    """The definition that the learner finds in the answer cell."""
     tree = ast.parse(cell_of(exercise.id, "answer").source(CHAPTER))
     found = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    stub = found[exercise.name]
+    return found[exercise.name]
 
-    def parameters(function: ast.FunctionDef) -> set[str]:
-        arguments = function.args
-        return {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)} - {"self"}
 
-    shown = re.match(r"(\w+)\((.*?)\)(?: ->|$)", exercise.signature) if exercise.kind == "function" else None
+def parameters(function: ast.FunctionDef) -> set[str]:
+    arguments = function.args
+    return {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)} - {"self"}
+
+
+@pytest.mark.parametrize("exercise", FUNCTIONS, ids=lambda e: e.id)
+def test_cases_call_a_function_by_the_names_in_its_stub(exercise: FunctionExercise) -> None:
+    """A case hands its arguments over by name; the learner sees the names in the blank."""
+    stub = stub_of(exercise)
+    assert isinstance(stub, ast.FunctionDef)
+    shown = re.match(r"(\w+)\((.*?)\)(?: ->|$)", exercise.signature)
     for case in (*exercise.fixed(), *exercise.draw(1)):
         if shown:
             named = set(re.findall(r"(?:^|, )\W*(\w+)", shown[2]))
             assert shown[1] == exercise.name and set(case.args) <= named, f"the signature {exercise.signature!r} names other parameters"
-        if exercise.kind == "function":
-            assert set(case.args) <= parameters(stub), f"{case.label}: not in the stub's parameters {sorted(parameters(stub))}"
-            continue
+        assert set(case.args) <= parameters(stub), f"{case.label}: not in the stub's parameters {sorted(parameters(stub))}"
+
+
+@pytest.mark.parametrize("exercise", MODULES, ids=lambda e: e.id)
+def test_cases_build_and_call_a_module_by_the_names_in_its_stub(exercise: ModuleExercise) -> None:
+    methods = {node.name: node for node in stub_of(exercise).body if isinstance(node, ast.FunctionDef)}
+    for case in (*exercise.fixed(), *exercise.draw(1)):
         for method, given in (("__init__", case.args["init"]), ("forward", case.args["inputs"] or ())):  # no inputs: how it starts
-            function = next((n for n in stub.body if isinstance(n, ast.FunctionDef) and n.name == method), None)
+            function = methods.get(method)
             if function is not None and function.args.vararg is None:
                 assert set(given) <= parameters(function), f"{case.label}: {method} has {sorted(parameters(function))}"
 

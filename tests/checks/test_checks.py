@@ -9,24 +9,23 @@ import sys
 import time
 import weakref
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-from listed import Listed
-from right_answers.ch01 import weights_by_softmax as gaussian_weights
-from right_answers.ch03 import ANSWERS
+from made import gaussian_weights
 from torch.nn import functional as F
 
-from course_checks import check, comparison, engine, limits, lookup, panel, record
+from course_checks import check, comparison, engine, limits, panel, record
 from course_checks import progress as show_progress
 from course_checks.engine import CheckFailed, catalogue, examine
 from course_checks.lookup import find, following
+from course_utils.paths import ROOT
+from tests.answers import right_ones, run
 
 BY_ID = {exercise.id: exercise for exercise in catalogue()}
 WEIGHTS, PREDICT, SCORES, ATTEND, MODULE = (BY_ID[i] for i in ("01.1", "01.2", "03.1", "03.2", "03.6"))
-right = ANSWERS["03.2"][0]
+right = right_ones("03.2")[0]
 
 
 def test_print_inside_is_a_remark_not_a_fault(capsys):
@@ -348,7 +347,6 @@ def test_running_the_check_cell_twice_does_not_pass_with_our_version():
     assert "own version" in str(second)
 
 
-ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = """
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
@@ -426,50 +424,7 @@ def test_progress_suggests_and_forgets(monkeypatch, tmp_path):
     assert record.load() == {}
 
 
-def test_progress_under_a_former_id_counts(monkeypatch, tmp_path):
-    """Chapter 07 has been cut in two: 07.1 is 07a.1, and what was done as the one counts as the other."""
-    monkeypatch.delenv("COURSE_PROGRESS", raising=False)
-    monkeypatch.setattr(record, "ROOT", tmp_path)
-    (tmp_path / ".course").mkdir()
-    record.progress_file().write_text(
-        '{"07.1": {"points": 3, "passed": true}, "07.6": {"points": 2, "passed": false}, "99.1": {"points": 1, "passed": true}}'
-    )
-    assert record.load() == {
-        "07a.1": {"points": 3, "passed": True},
-        "07a.4": {"points": 2, "passed": False},
-        "99.1": {"points": 1, "passed": True},
-    }
-    assert show_progress().next()[0] == "07a.4"
-    record.record("07a.1", 1, False)  # tried again, and worse
-    record.record("07a.4", 7, True)
-    assert record.load()["07a.1"] == {"points": 3, "passed": True} and record.load()["07a.4"] == {"points": 7, "passed": True}
-    assert json.loads(record.progress_file().read_text())["07.6"]["points"] == 2
-    show_progress(reset="07a")
-    assert set(record.load()) == {"99.1"}
-
-
-def test_a_check_of_an_old_notebook_judges_the_new_exercise():
-    for old, new in (("07.1", "07a.1"), ("07.3", "07b.1"), ("07.7", "07a.5")):
-        exercise = BY_ID[new]
-        assert exercise.formerly == old
-        assert check(old, exercise.reference).exercise is exercise or check(old, exercise.reference).exercise == new
-
-
-def test_former_ids_are_of_chapters_that_are_gone():
-    former = [exercise.formerly for exercise in catalogue() if exercise.formerly]
-    assert len(former) == len(set(former)) and not set(former) & set(BY_ID)
-    for exercise in catalogue():
-        if exercise.formerly:
-            chapter = exercise.formerly.split(".")[0]
-            assert chapter not in lookup.chapters() and exercise.id[:2] == chapter[:2]
-            assert lookup.today(exercise.formerly) == [exercise.id]
-    assert lookup.today("07") == ["07a", "07b"] and lookup.today("08") == ["08"] and lookup.today("03.1") == ["03.1"]
-
-
 def test_import_is_light():
-    import subprocess
-    import sys
-
     code = (
         "import sys, time; t = time.perf_counter(); import course_utils; s = time.perf_counter() - t;"
         "print(s); assert 'torch' not in sys.modules and 'seaborn' not in sys.modules"
@@ -484,7 +439,7 @@ def test_numpy_scalar_answers():
 
 
 def test_lists_of_another_length_inside_a_tuple():
-    exercise = replace(WEIGHTS, oracle=lambda query, keys, bandwidth: ([1.0, 2.0], [3.0]), misconceptions=(), outputs=("first", "second"))
+    exercise = replace(WEIGHTS, oracle=lambda query, keys, bandwidth: ([1.0, 2.0], [3.0]), outputs=("first", "second"))
     assert examine(exercise, lambda query, keys, bandwidth: ([1.0, 2.0], [3.0])).earned["values"] == 2
     result = examine(exercise, lambda query, keys, bandwidth: ([1.0], [3.0]))
     assert result.stage == "shape"
@@ -493,21 +448,16 @@ def test_lists_of_another_length_inside_a_tuple():
 
 # ---------------------------------------------------------------- after a right answer
 
-EINSUM = Listed(
-    "03.1",
-    "with einsum",
-    """
+EINSUM = """
 def attention_scores(query, key):
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(f"{query.shape[-1]} {key.shape[-1]}")
     return torch.einsum("...nd,...md->...nm", query, key) / key.shape[-1] ** 0.5
-""",
-    right=True,
-)
+"""
 
 
 def test_a_right_answer_is_shown_beside_the_courses(monkeypatch, tmp_path):
-    result = examine(SCORES, EINSUM.answer())
+    result = examine(SCORES, run("03.1", EINSUM, "with einsum"))
     shown = result.compare()
     assert "return torch.einsum" in shown.own and "return query @ key" in shown.ours
     assert "einsum names the axes" in shown.sentence and "ms" in shown.sentence
@@ -532,7 +482,7 @@ def test_a_chapter_is_begun_again_from_the_notebook(tmp_path, monkeypatch, capsy
 
 def test_the_exercise_behind_it_is_named(monkeypatch, capsys):
     monkeypatch.setenv("COURSE_PROGRESS", "off")
-    result = check("03.1", EINSUM.answer())
+    result = check("03.1", run("03.1", EINSUM, "with einsum"))
     assert result.following[0] == "Exercise 03.2 Scaled dot-product attention"
     assert result.following[1] in result._repr_html_() and "Next: Exercise 03.2" in capsys.readouterr().out
     assert result.following[1] == "#exercise-03.2"

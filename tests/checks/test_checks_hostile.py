@@ -10,8 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import torch
-from right_answers.ch01 import weights_by_softmax as gaussian_weights
-from right_answers.ch03 import ANSWERS
+from made import gaussian_weights
 from torch.nn import functional as F
 
 from course_checks import check, engine, limits
@@ -20,9 +19,10 @@ from course_checks.observation import Observation
 from course_checks.observe import observe
 from course_checks.plain_data import plain_data
 from course_tools.grading import wire
+from tests.answers import right_ones
 
 BY_ID = {exercise.id: exercise for exercise in catalogue()}
-attend = ANSWERS["03.2"][0]
+attend = right_ones("03.2")[0]
 
 
 @pytest.fixture(autouse=True)

@@ -7,9 +7,8 @@ import textwrap
 
 import pytest
 
-from course_checks import check, lookup
-from course_checks.exercise import CALLABLES
-from course_utils import exercises
+from course_checks import check, exercises, lookup
+from course_checks.case import CALLABLES
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the measurement forks, so that torch is imported once")
 

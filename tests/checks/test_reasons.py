@@ -5,11 +5,13 @@ from fractions import Fraction
 
 import pytest
 import torch
+from made import made, mistake
 from torch import nn
 
+from course_checks.case import Case, Registered, register
 from course_checks.clues import clues
 from course_checks.engine import examine
-from course_checks.exercise import Case, Exercise, Misconception, Registered, register
+from course_checks.exercise import Exercise, ModuleExercise, Prediction
 from course_checks.lookup import find
 from course_checks.sentences import mentions
 
@@ -17,7 +19,7 @@ from course_checks.sentences import mentions
 def exercise(oracle, args, **more) -> Exercise:
     """A function exercise with the given cases."""
     cases = [Case(f"case {i}", case) for i, case in enumerate(args)]
-    return Exercise("00.9", "A test", "f", "f(…)", "function", oracle, oracle, lambda seed: cases, (), **more)
+    return made(oracle, cases, **more)
 
 
 X = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
@@ -76,7 +78,7 @@ def test_a_module_is_called_short_long_short():
         Case(f"{n} rows", {"init": {"d": 4}, "parameters": {"w": torch.ones(4)}, "inputs": {"x": torch.randn(n, 4)}}) for n in (2, 3, 1)
     ]
     oracle = lambda init, parameters, inputs: inputs["x"] * parameters["w"]  # noqa: E731
-    layer = Exercise("00.9", "A test", "Layer", "Layer(d)", "module", oracle, Layer, lambda seed: cases, ())
+    layer = made(oracle, cases, asks=ModuleExercise, name="Layer", right=Layer)
     assert examine(layer, Layer).passed
     result = examine(layer, Shrinking)
     assert (result.passed, result.mistake) == (False, "something is kept between calls")
@@ -183,22 +185,10 @@ def test_good_input_refused():
 def test_each_wrong_entry_has_its_reason():
     right = {"a": 64.0, "b": 0.25, "c": 1_500_000, "d": "yes", "e": (2, 3)}
     misconceptions = (
-        Misconception("root forgotten", right | {"a": 8.0}, "Take the square."),
-        Misconception("said no", right | {"d": "no"}, "It does."),
+        mistake("root forgotten", right | {"a": 8.0}, "Take the square."),
+        mistake("said no", right | {"d": "no"}, "It does."),
     )
-    predict = Exercise(
-        "00.9",
-        "A test",
-        "p",
-        "p",
-        "value",
-        lambda: right,
-        right,
-        lambda seed: [Case("", {})],
-        misconceptions,
-        {"values": 5.0},
-        choices=("yes", "no"),
-    )
+    predict = made(lambda: right, [Case("", {})], *misconceptions, asks=Prediction, name="p", points=5.0, right=None, choices=("yes", "no"))
     assert examine(predict, right | {"a": Fraction(64), "d": True}).passed
     result = examine(predict, right | {"a": 8, "d": "no", "c": 1.5})
     assert result.points == 2
@@ -244,9 +234,7 @@ def test_an_input_that_is_not_used_is_named():
 
 def test_the_output_without_a_gradient_is_named():
     cases = [Case("two results", {"x": X}, gradients=("x",))]
-    two = Exercise(
-        "00.9", "A test", "f", "f(x)", "function", lambda x: (x.exp(), x * 2), twice, lambda seed: cases, (), outputs=("output", "weights")
-    )
+    two = made(lambda x: (x.exp(), x * 2), cases, right=twice, outputs=("output", "weights"))
     assert "None comes out of your `weights`." in str(examine(two, lambda x: (x.exp(), (x * 2).detach())))
 
 
@@ -261,7 +249,7 @@ def twice(x):
 
 def test_calls_are_counted():
     cases = [Case("once", {"x": X, "model": Registered("twice")}, calls={"model": 1})]
-    once = Exercise("00.9", "A test", "f", "f(x, model)", "function", lambda x, model: 2 * x, twice, lambda seed: cases, ())
+    once = made(lambda x, model: 2 * x, cases, right=twice)
     assert examine(once, lambda x, model: model(x)).passed
     result = examine(once, lambda x, model: torch.stack([model(row) for row in x]))
     assert not result.passed

@@ -6,18 +6,20 @@ import time
 
 import pytest
 import torch
+from made import made, mistake
 
+from course_checks.case import Case
 from course_checks.edits import edits
 from course_checks.engine import examine
-from course_checks.exercise import Case, Exercise, Misconception
+from course_checks.exercise import Exercise
 from course_checks.repair import SECONDS
 
 X = torch.randn(3, 4, generator=torch.Generator().manual_seed(0))
 CASES = [Case(f"case {i}", {"x": x}) for i, x in enumerate((X, X[:2] * 3, X[:1] - 1))]
 
 
-def exercise(oracle, misconceptions=()) -> Exercise:
-    return Exercise("00.9", "A test", "f", "f(x)", "function", oracle, oracle, lambda seed: CASES, misconceptions)
+def exercise(oracle, *misconceptions) -> Exercise:
+    return made(oracle, CASES, *misconceptions)
 
 
 def told(oracle, cell, **more):
@@ -87,7 +89,7 @@ def test_code_with_a_bug_handed_out_keeps_its_secret():
     def handed(x):
         return torch.softmax(x, dim=0)
 
-    task = exercise(lambda x: torch.softmax(x, -1), (Misconception("the stub", handed, "look at the axis of it all", untouched=True),))
+    task = exercise(lambda x: torch.softmax(x, -1), mistake("the stub", handed, "look at the axis of it all", untouched=True))
     cell = "def f(x):\n    return torch.softmax(x, dim=0) + 0.001"
     linecache.cache["<bug>"] = (len(cell), None, cell.splitlines(True), "<bug>")
     space = {"torch": torch}
@@ -112,9 +114,9 @@ def test_nothing_else_of_the_cell_runs_again():
 def test_the_search_ends():
     """Also where an edit makes a loop endless."""
     cell = "def f(x):\n    i = 0\n    while i < 3:\n        i += 1\n    return x * 0.123 + i * x.sin()"
-    started = time.thread_time(), time.perf_counter()
+    began = time.process_time()  # what else the machine does is no fault of the search
     result = told(lambda x: x.exp().cumsum(0), cell)
-    assert not result.passed and time.perf_counter() - started[1] < 6 * SECONDS
+    assert not result.passed and time.process_time() - began < 6 * SECONDS
 
 
 def test_every_edit_can_be_taken_back():

@@ -1,7 +1,6 @@
 """The family's second half: the tree, many languages, noises, control tokens, long inputs, GPT-Neo's and GPT-J's block."""
 
 import sys
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -14,10 +13,11 @@ from course_utils.models.gpt import GPT, GPTConfig
 from course_utils.models.zoo.counts import PUBLISHED
 from course_utils.models.zoo.eleuther import relative
 from course_utils.models.zoo.sparse import bigbird_mask
+from course_utils.paths import ROOT
 from course_utils.show import family
 from course_utils.text.numbers import LANGUAGES, number_tokens
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.insert(0, str(ROOT / "benchmarks"))
 import family_bodies as bodies  # noqa: E402
 
 SMALL = GPTConfig(vocab_size=50, d_model=24, num_heads=3, num_layers=4, max_len=20, dropout=0.0)

@@ -7,7 +7,6 @@ import torch
 
 from course_utils.experiments import ch11b_incontext as incontext
 from course_utils.experiments import ch11b_multitask as multitask
-from course_utils.experiments import ch11b_preference as preference
 
 # in-context learning
 
@@ -118,21 +117,3 @@ def test_saving_and_loading(tmp_path) -> None:
     save_file({"x": torch.zeros(1)}, tmp_path / "other.safetensors", {"format": "pt"})
     with pytest.raises(ValueError, match="no multitask model"):
         multitask.load_multitask(tmp_path / "other.safetensors")
-
-
-# preferences
-
-
-def test_equal_rewards_cost_ln_2_and_the_gradient_at_the_reference() -> None:
-    torch.manual_seed(1)
-    chosen, rejected = torch.randn(7, requires_grad=True), torch.randn(7, requires_grad=True)
-    loss = preference.dpo_loss(chosen, rejected, chosen.detach(), rejected.detach(), 0.3)
-    assert math.isclose(loss.item(), math.log(2), rel_tol=1e-6)
-    loss.backward()  # -beta/2 for the chosen, +beta/2 for the rejected, over the number of pairs
-    torch.testing.assert_close(chosen.grad, torch.full((7,), -0.15 / 7))
-    torch.testing.assert_close(rejected.grad, torch.full((7,), 0.15 / 7))
-    a, b, c, d = torch.randn(4, 7)
-    margin = 0.3 * ((a - c) - (b - d))
-    torch.testing.assert_close(preference.dpo_loss(a, b, c, d, 0.3), (1 + (-margin).exp()).log().mean())
-    with pytest.raises(ValueError, match="beta=0"):
-        preference.dpo_loss(a, b, c, d, 0)

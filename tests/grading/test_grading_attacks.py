@@ -11,13 +11,14 @@ import sys
 import zipfile
 
 import pytest
-from class_room import RIGHT, ROOT, WRONG, cell, notebook, with_answer
+from classroom import RIGHT, WRONG, cell, notebook, with_answer
 
 from course_checks import catalogue
 from course_tools.grading.__main__ import main
+from course_tools.grading.bubblewrap import why_not
 from course_tools.grading.marks import exercises_of
-from course_tools.grading.run import Book
-from course_tools.grading.sandbox import why_not
+from course_tools.grading.run_folder import RunFolder
+from course_utils.paths import ROOT
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the sandbox needs Linux"),
@@ -91,8 +92,8 @@ ATTACKS = {
         "FileNotFoundError",
     ),
     "reads solutions": (
-        f"import pathlib\nfound = [p for p in [pathlib.Path({str(ROOT / 'solutions')!r}), pathlib.Path({str(ROOT)!r}) / "
-        "'course_utils'] if p.exists()]\nassert found, 'nothing there'\n" + RIGHT,
+        f"import pathlib\nroot = pathlib.Path({str(ROOT)!r})\nfound = [name for name in ('solutions', 'course_utils', 'course_checks', "
+        "'tests') if (root / name).exists()]\nassert found, 'nothing there'\n" + RIGHT,
         "raised",
         None,
         "nothing there",
@@ -108,7 +109,9 @@ ATTACKS = {
         "nothing found",
     ),
     "reads the catalogue": ("from course_checks.exercises.ch01 import EXERCISES\n" + RIGHT, "raised", None, "No module named"),
-    "reads another chapter": ("from course_checks.exercises.ch03.attend import ATTENTION\n" + RIGHT, "raised", None, "No module named"),
+    "reads another chapter": ("from course_checks.exercises.ch03.order import EXERCISE\n" + RIGHT, "raised", None, "No module named"),
+    "reads the mistakes": ("import course_checks.misconceptions\n" + RIGHT, "raised", None, "No module named"),
+    "reads the launcher": ("import course_utils.launcher.setup\n" + RIGHT, "raised", None, "No module named"),
     "reads the judge": ("import course_checks.judge\n" + RIGHT, "raised", None, "No module named"),
     "reads the marks": ("import course_tools.grading.marks\n" + RIGHT, "raised", None, "No module named"),
     "asks for the reference": (
@@ -215,7 +218,7 @@ ATTACKS = {
 
 def grade(folder, out, *more):
     assert main([str(folder), "--out", str(out), "--quiet", "--seed", "fixed", "--timeout", "10", "--memory", "1", *more]) in (0, 1)
-    return {line["submission"]["student"]: line for line in Book(out, True).lines()}
+    return {record.submission.student: record for record in RunFolder(out, True).records()}
 
 
 def rows(out) -> dict[str, str]:
@@ -251,8 +254,7 @@ def attacked(honest, tmp_path_factory):
         place = folder / f"{'abcd'[number % 4]} {'nprx'[number % 3]} {name}"  # in the alphabet between the honest ones
         place.mkdir()
         (place / "01_kernel_regression.ipynb").write_bytes(with_answer(source))
-    lines = grade(folder, out)
-    return {name[4:]: line for name, line in lines.items()}, rows(out), out
+    return {name[4:]: record for name, record in grade(folder, out).items()}, rows(out), out
 
 
 def test_the_honest_get_what_they_deserve(honest):
@@ -270,15 +272,15 @@ def test_nobody_elses_row_changes(honest, attacked):
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attack_is_graded_and_named(attacked, name):
     source, stage, mistake, words = ATTACKS[name]
-    line = attacked[0][name]
-    assert not line["problem"]
-    mark = line["marks"]["01.1"]
-    assert mark["points"] == 0, mark
-    assert mark["stage"] == (stage or mark["stage"])
-    assert mark["stage"] != "passed"
-    assert mark["mistake"] == mistake if mistake else mark["message"]
-    assert words in mark["message"] + " ".join(mark["notes"]), mark
-    assert "judge stumbled" != mark["mistake"]
+    record = attacked[0][name]
+    assert not record.problem
+    mark = record.marks["01.1"]
+    assert mark.points == 0, mark
+    assert mark.stage == (stage or mark.stage)
+    assert not mark.passed
+    assert mark.mistake == mistake if mistake else mark.message
+    assert words in mark.message + " ".join(mark.notes), mark
+    assert "judge stumbled" != mark.mistake
 
 
 STOWED = "hoard = [F.scaled_dot_product_attention]\n"
@@ -340,11 +342,11 @@ def test_forbidden_names_by_every_spelling(tmp_path):
     for name, source in spellings.items():
         (tmp_path / "class" / name).mkdir(parents=True)
         (tmp_path / "class" / name / "03_self_attention.ipynb").write_bytes(with_answer(source, "03.2"))
-    lines = grade(tmp_path / "class", tmp_path / "out")
+    records = grade(tmp_path / "class", tmp_path / "out")
     for name in spellings:
-        mark = lines[name]["marks"]["03.2"]
-        said = "no attribute 'default'" in mark["message"] if name == "an overload" else mark["stage"] == "forbidden shortcut"
-        assert mark["points"] == 0 and said, (name, mark)
+        mark = records[name].marks["03.2"]
+        said = "no attribute 'default'" in mark.message if name == "an overload" else mark.stage == "forbidden shortcut"
+        assert mark.points == 0 and said, (name, mark)
 
 
 def test_distances_and_the_courses_own_function_by_every_spelling(tmp_path):
@@ -373,13 +375,10 @@ def test_distances_and_the_courses_own_function_by_every_spelling(tmp_path):
         for name, source in sources.items():
             (tmp_path / "class" / f"{exercise} {name}").mkdir(parents=True)
             (tmp_path / "class" / f"{exercise} {name}" / "01_kernel_regression.ipynb").write_bytes(with_answer(source, exercise))
-    for name, line in grade(tmp_path / "class", tmp_path / "out").items():
-        mark = line["marks"][name.split()[0]]
-        assert (mark["points"], mark["stage"]) == (0, "forbidden shortcut"), (name, mark)
-        assert any(word in mark["message"] for word in ("cdist", "threading", "pairwise_distance", "gaussian_weights")), (
-            name,
-            mark["message"],
-        )
+    for name, record in grade(tmp_path / "class", tmp_path / "out").items():
+        mark = record.marks[name.split()[0]]
+        assert (mark.points, mark.stage) == (0, "forbidden shortcut"), (name, mark)
+        assert any(word in mark.message for word in ("cdist", "threading", "pairwise_distance", "gaussian_weights")), (name, mark.message)
 
 
 def test_the_observer_is_put_back_as_it_was(tmp_path):
@@ -394,8 +393,8 @@ def test_the_observer_is_put_back_as_it_was(tmp_path):
         (tmp_path / "class" / name).mkdir(parents=True)
         source = "import course_checks.observe as o\n" + patch + spoils
         (tmp_path / "class" / name / "01_kernel_regression.ipynb").write_bytes(with_answer(source))
-    for name, line in grade(tmp_path / "class", tmp_path / "out").items():
-        assert line["marks"]["01.1"]["mistake"] == "input changed in place", (name, line["marks"]["01.1"])
+    for name, record in grade(tmp_path / "class", tmp_path / "out").items():
+        assert record.marks["01.1"].mistake == "input changed in place", (name, record.marks["01.1"])
 
 
 def test_broken_files_cost_their_owner_alone(honest, tmp_path):

@@ -1,4 +1,4 @@
-"""What only many runs show: a run that is killed again and again, two runs into one folder, marks of marginal answers over many secrets.
+"""What only many runs show: a run that is killed again and again, and two runs into one folder.
 
 Runs in ``python course.py test --full``; ``-s`` shows the summaries.
 """
@@ -13,40 +13,28 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from class_room import RIGHT, ROOT, WRONG, blank, cell, notebook, replaced, solved, twin_cell, with_answer
+from classroom import RIGHT, WRONG, blank, cell, misconception_cell, notebook, replaced, solved, with_answer
 
-from course_checks import judge
-from course_checks.again import observe_again
-from course_checks.expected import expected_of
-from course_checks.lookup import chapters, find
-from course_checks.observe import observe_all
-from course_tools.grading import marks, wire
-from course_tools.grading.run import Book
-from course_tools.grading.sandbox import why_not
+from course_checks.lookup import find
+from course_tools.grading.bubblewrap import why_not
+from course_tools.grading.run_folder import RunFolder
+from course_utils.paths import ROOT
 
 needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 pytestmark = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
 FIRST, THIRD = "01_kernel_regression.ipynb", "03_self_attention.ipynb"
 
-sys.path.append(str(ROOT / "tests" / "checks"))  # the answers that its tests have
-from bank import bank, edit  # noqa: E402
-from right_answers import ANSWERS  # noqa: E402
-
-# ---- kills -----------------------------------------------------------------------------------------------------
-
 
 def put_class(folder: Path) -> None:
     """Fifteen hand-ins: solved, partly wrong, blank, unreadable, handed in twice, named by Canvas and by Moodle."""
     slow = with_answer("import time\ntime.sleep(0.4)\n" + RIGHT)
-    wrong = notebook(cell(twin_cell(find("01.1"), 0), "01.1"), cell(twin_cell(find("01.2"), 0), "01.2"))
+    wrong = notebook(*(cell(misconception_cell(find(key), find(key).misconceptions[0]), key) for key in ("01.1", "01.2")))
     hand_ins = {
         f"ada/{FIRST}": solved("01"),
         f"bob/{FIRST}": wrong,
@@ -92,11 +80,11 @@ def what_people_read(out: Path) -> dict[str, bytes]:
 
 def what_was_graded(out: Path) -> list[str]:
     """The lines of a run without seconds, in a fixed order."""
-    lines = list(Book(out, True).lines())
-    for line in lines:
-        for mark in line["marks"].values():
-            del mark["seconds"]
-    return sorted(json.dumps(line, sort_keys=True) for line in lines)
+    records = list(RunFolder(out, True).records())
+    for record in records:
+        for mark in record.marks.values():
+            mark.seconds = 0.0
+    return sorted(json.dumps(asdict(record), sort_keys=True) for record in records)
 
 
 @dataclass
@@ -113,7 +101,9 @@ class Killer:
     """A run that is started with --resume, killed, and started again."""
 
     def __init__(self, folder: Path, out: Path, jobs: int, seed: int):
-        self.out, self.rng, self.kills, self.orphans = out, random.Random(seed), [], []
+        self.out, self.rng = out, random.Random(seed)
+        self.kills: list[Killed] = []
+        self.orphans: list[tuple[float, list[Any]]] = []
         self.command = [
             sys.executable,
             "-m",
@@ -128,13 +118,19 @@ class Killer:
             str(jobs),
             "--resume",
         ]
-        self.process: subprocess.Popen | None = None
+        self.started: subprocess.Popen[bytes] | None = None
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        """The run that was started last."""
+        assert self.started is not None
+        return self.started
 
     def start(self) -> None:
         """Start the run, if it does not go on."""
-        if self.process is None or self.process.poll() is not None:
+        if self.started is None or self.started.poll() is not None:
             self.began = time.time_ns()
-            self.process = subprocess.Popen(self.command, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.started = subprocess.Popen(self.command, cwd=ROOT, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def family(self) -> dict[str, list]:
         """The processes of the run: workers, bubblewrap with its fork server, everything."""
@@ -311,77 +307,6 @@ def test_two_runs_into_one_folder(tmp_path, resume):
         assert sorted(run.returncode for run in runs) == [0, 2], said
         refused = said[[run.returncode for run in runs].index(2)][1]
         assert "another run is at work in" in refused or (not resume and "already holds a run" in refused), refused
-        lines = list(Book(out, True).lines())
-        assert Counter(line["submission"]["student"] for line in lines) == Counter(["ada", "bob", "cem"])
+        students = Counter(record.submission.student for record in RunFolder(out, True).records())
+        assert students == Counter(["ada", "bob", "cem"])
         assert [line.split(",")[0] for line in (out / "gradebook.csv").read_text().splitlines()[1:]] == ["ada", "bob", "cem"]
-
-
-# ---- marginal answers ------------------------------------------------------------------------------------------
-
-SECRETS = [f"secret {number}" for number in range(20)]
-MARGINAL = json.loads((Path(__file__).parent / "marginal.json").read_text(encoding="utf-8"))
-
-
-def in_float64(answer: Any) -> Any:
-    """A function that computes in double precision and rounds once, at the end."""
-
-    def cast(value: Any, dtype: torch.dtype) -> Any:
-        if isinstance(value, torch.Tensor):
-            return value.to(dtype) if value.is_floating_point() else value
-        if isinstance(value, (list, tuple)):
-            return type(value)(cast(item, dtype) for item in value)
-        return {key: cast(item, dtype) for key, item in value.items()} if isinstance(value, dict) else value
-
-    return lambda **inputs: cast(answer(**cast(inputs, torch.float64)), torch.float32)
-
-
-def marginal(exercise: str, kind: str, which: Any, *change: str) -> Any:
-    """An answer of ``marginal.json``: a misconception; of the bank, as it is or with a line changed; a right one, perhaps in double precision."""
-    if kind == "misconception":
-        return next(misconception.answer for misconception in find(exercise).misconceptions if misconception.name == which)
-    if kind in ("bank", "edit"):
-        entry = next(entry for entry in bank(exercise.split(".")[0]) if (entry.exercise, entry.what) == (exercise, which))
-        return replace(entry, cell=edit(entry.cell, *change), what=f"{which}, {change[1]}").answer() if change else entry.answer()
-    return (in_float64 if kind == "wide" else lambda answer: answer)(ANSWERS[exercise][which])
-
-
-def points(exercise: Any, answer: Any, secret: str) -> float:
-    """What grading gives for an answer, without the sandbox around it."""
-    cases = [(case.args, case.gradients) for case in marks._cases(exercise.id, secret)]
-    asked = exercise.kind, answer, cases, tuple(marks.off_limits(exercise)), marks.LIMIT
-    seen = observe_again(*asked, observe_all(*asked))
-    frame = {"status": "observed", "line": "", "number": None, "problems": [], "seen": [one.to_plain() for one in seen]}
-    return marks._mark(exercise, secret, "done", wire.pack(frame), marks.Limits()).points
-
-
-def test_there_are_enough_marginal_answers():
-    assert len(MARGINAL) == len({json.dumps(entry) for entry in MARGINAL}) >= 300
-    assert {exercise.split(".")[0] for exercise, *_ in MARGINAL} == set(chapters())
-
-
-@pytest.mark.parametrize("chapter", chapters())
-def test_marks_of_marginal_answers_do_not_depend_on_the_draws(chapter, monkeypatch):
-    """Answers near the border between right and wrong: twenty secrets, one mark."""
-    known: dict[int, tuple] = {}
-
-    def expected_once(exercise, case):
-        if id(case) not in known:
-            known[id(case)] = expected_of(exercise, case), case
-        return known[id(case)][0]
-
-    monkeypatch.setattr(judge, "expected_of", expected_once)
-    monkeypatch.setattr(marks, "judge", partial(judge.judge, named=False))  # the reason costs time and no points
-    mine = [entry for entry in MARGINAL if entry[0].split(".")[0] == chapter]
-    flips, began = {}, time.monotonic()
-    for entry in mine:
-        answer = marginal(*entry)
-        earned = [points(find(entry[0]), answer, secret) for secret in SECRETS]
-        if len(set(earned)) > 1:
-            flips[json.dumps(entry, ensure_ascii=False)] = earned
-    marks._cases.cache_clear()
-    print(
-        f"{chapter}: {len(mine)} answers to {len({entry[0] for entry in mine})} exercises, {len(SECRETS)} secrets, {len(flips)} flips, "
-        f"{time.monotonic() - began:.0f} s",
-        flush=True,
-    )
-    assert not flips, "\n".join(f"{entry}: {earned}" for entry, earned in flips.items())

@@ -15,14 +15,16 @@ import time
 from collections import Counter
 
 import pytest
-from class_room import RIGHT, ROOT, WRONG, blank, cell, notebook, replaced, solved, with_answer
+from classroom import RIGHT, WRONG, blank, cell, notebook, replaced, solved, with_answer
 
 from course_checks import catalogue
 from course_tools.grading.__main__ import main
+from course_tools.grading.bubblewrap import why_not
 from course_tools.grading.cells import read_notebook
 from course_tools.grading.nbgrader import check_source, grade_id, kept_cells, lay_out, only_imports
-from course_tools.grading.run import Book
-from course_tools.grading.sandbox import why_not
+from course_tools.grading.run_folder import RunFolder
+from course_tools.metadata import tag_of
+from course_utils.paths import ROOT
 
 needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
@@ -42,11 +44,7 @@ def installed(name: str) -> pytest.MarkDecorator:
 def answered(assignment: dict, book: dict) -> dict:
     """The handed-out assignment with the answers of a chapter's notebook."""
     copy = json.loads(json.dumps(assignment))
-    answers = {
-        grade_id(c["metadata"]["course"]["exercise"], "answer"): c["source"]
-        for c in book["cells"]
-        if c["metadata"].get("course", {}).get("role") == "answer"
-    }
+    answers = {grade_id(str(tag_of(c).exercise), "answer"): c["source"] for c in book["cells"] if tag_of(c).role == "answer"}
     for item in copy["cells"]:
         mark = item["metadata"].get("nbgrader", {}).get("grade_id", "")
         item["source"] = answers.get(mark, item["source"])
@@ -66,14 +64,14 @@ def test_assignments_hold_answers_checks_and_what_they_need(tmp_path):
         assert len({m["grade_id"] for m in marks}) == len(marks)
         assert all("." not in m["grade_id"] for m in marks)
         for item in code:
-            mark, tag = item["metadata"].get("nbgrader"), item["metadata"].get("course")
+            mark, tag = item["metadata"].get("nbgrader"), tag_of(item)
             assert not any(call in item["source"] for call in ("explore(", "fit(", "picture(", "progress()")) or mark
             if mark is None:
                 continue
-            seen.add((tag["exercise"], tag["role"]))
+            seen.add(tag)
             assert mark["schema_version"] == 3
-            assert mark["grade"] == mark["locked"] == (not mark["solution"]) == (tag["role"] == "check")
-            assert mark.get("points") == (points[tag["exercise"]] if mark["grade"] else None)
+            assert mark["grade"] == mark["locked"] == (not mark["solution"]) == (tag.role == "check")
+            assert mark.get("points") == (points[tag.exercise] if mark["grade"] else None)
             assert not mark["grade"] or item["source"].splitlines()[-1] == "result.points"
         defined = set().union(*(c.defines | c.imported for c in read_notebook(data)))
         used = set().union(*(c.uses for c in read_notebook(data)))
@@ -147,9 +145,9 @@ def test_nbgrader_gives_the_expected_marks(tmp_path, monkeypatch):
     assert scores == {student: sum(marks.values()) for student, marks in theirs.items()}
     if not why_not():  # and the grader of the course agrees, straight from nbgrader's folders
         assert main([str(tmp_path / "submitted"), "--out", str(tmp_path / "ours"), "--quiet"]) == 0
-        lines = {line["submission"]["student"]: line["marks"] for line in Book(tmp_path / "ours", True).lines()}
-        assert {student: {key: mark["points"] for key, mark in marks.items()} for student, marks in lines.items()} == theirs
-        assert lines["wrong"]["01.7"]["mistake"] == "norm of the keys left out"
+        ours = {record.submission.student: record.marks for record in RunFolder(tmp_path / "ours", True).records()}
+        assert {student: {key: mark.points for key, mark in marks.items()} for student, marks in ours.items()} == theirs
+        assert ours["wrong"]["01.7"].mistake == "norm of the keys left out"
 
 
 def marks_of(folder, student: str) -> dict[str, float]:
@@ -240,8 +238,8 @@ def test_a_cluster_that_loses_a_worker_grades_like_one_machine(tmp_path, cluster
     assert "8 notebooks graded, 0 unchanged, 1 unreadable" in said, complaints[-3000:]
     assert at_the_kill < 9
     assert (out / "gradebook.csv").read_bytes() == (tmp_path / "local" / "gradebook.csv").read_bytes()
-    assert set(Counter(line["key"] for line in Book(out, True).lines()).values()) == {1}
-    until = time.monotonic() + 10  # the sandbox dies with its worker
+    assert set(Counter(record.key for record in RunFolder(out, True).records()).values()) == {1}
+    until = time.monotonic() + 60  # the sandbox dies with its worker, however busy the machine is
     while time.monotonic() < until and any(alive(pid) for pid in below):
         time.sleep(0.1)
     assert not [pid for pid in below if alive(pid)]

@@ -8,11 +8,12 @@ import subprocess
 import sys
 
 import pytest
-from class_room import ROOT, cell, notebook
+from classroom import cell, notebook
 
 from course_tools.grading.__main__ import main
-from course_tools.grading.run import Book
-from course_tools.grading.sandbox import why_not
+from course_tools.grading.bubblewrap import why_not
+from course_tools.grading.run_folder import RunFolder
+from course_utils.paths import ROOT
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 FULL = os.environ.get("COURSE_FULL") == "1"
@@ -248,10 +249,10 @@ def test_what_passes_in_the_notebook_counts(tmp_path):
         (tmp_path / "class" / f"s{number:03d}").mkdir(parents=True)
         (tmp_path / "class" / f"s{number:03d}" / "01_kernel_regression.ipynb").write_text(json.dumps(book))
     assert main([str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--seed", "fixed"]) == 0
-    graded = {line["submission"]["student"]: line["marks"].get("01.1") for line in Book(tmp_path / "out", True).lines()}
+    graded = {record.submission.student: record.marks.get("01.1") for record in RunFolder(tmp_path / "out", True).records()}
     lost = {
-        name: (mark and (mark["points"], mark["message"], mark["notes"]))
+        name: (mark and (mark.points, mark.message, mark.notes))
         for number, name in enumerate(books)
-        if not (mark := graded[f"s{number:03d}"]) or mark["points"] != 4
+        if not (mark := graded[f"s{number:03d}"]) or mark.points != 4
     }
     assert lost == {}, f"{len(lost)} of {len(books)} lose marks"

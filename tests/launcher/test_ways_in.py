@@ -5,16 +5,15 @@ import json
 import os
 import re
 import shlex
-from pathlib import Path
 
 import nbformat
 import pytest
 import yaml
 
 from course_tools import lock
+from course_utils.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-PIN = re.search(r"(?m)^torch==([\w.]+)", (ROOT / "requirements.txt").read_text("utf-8")).group(1)
+(PIN,) = re.findall(r"(?m)^torch==([\w.]+)", (ROOT / "requirements.txt").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +105,28 @@ def test_the_workflow_tests_what_the_lock_promises():
     assert run["python course.py test"] == "github.event_name != 'schedule'"
     assert run["python course.py test --unlocked"] == "github.event_name == 'schedule'"
     assert {"push", "schedule"} <= set(WORKFLOWS["tests"][True])  # YAML reads the word "on" as true
+    assert WORKFLOWS["tests"]["jobs"]["test"]["needs"] == "fast" and "python course.py test --fast" in run
+
+
+def test_actions_are_pinned_by_commit():
+    """A tag can be moved to another text; the version stands behind it, for the reader."""
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        uses = re.findall(r"uses: *(.+)", path.read_text("utf-8"))
+        assert uses and all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+(\.\d+)*", line) for line in uses), path.name
+    pins = {line for path in (ROOT / ".github" / "workflows").glob("*.yml") for line in re.findall(r"uses: *(.+)", path.read_text("utf-8"))}
+    assert len(pins) == len({line.partition("@")[0] for line in pins})  # one version of each
+
+
+def test_hooks_before_a_commit_fetch_nothing():
+    (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
+    assert repository["repo"] == "local" and all(hook["language"] == "system" for hook in repository["hooks"])
+    assert [hook["id"] for hook in repository["hooks"]] == ["ruff", "ruff-format", "mypy"]
+
+
+def test_the_package_without_a_hash_is_named_where_hashes_are_promised():
+    assert f"torch=={PIN}+cpu" not in (ROOT / "requirements.lock").read_text("utf-8")
+    for name in ("docs/ways_in.md", "requirements.lock", "binder/requirements.txt"):
+        assert "CPU build" in (text := (ROOT / name).read_text("utf-8")) and re.search("without a hash|no hash", text), name
 
 
 def test_a_release_carries_the_hand_out_and_the_pdf():

@@ -29,7 +29,8 @@ def compare(
     """Outputs, and gradients by inputs and parameters, agree to 1e-5."""
     torch.testing.assert_close(mine, other, rtol=1e-5, atol=1e-5)
     direction = torch.sin(torch.arange(mine.numel(), dtype=torch.float32)).reshape(mine.shape)
-    ours.zero_grad(), theirs.zero_grad()
+    ours.zero_grad()
+    theirs.zero_grad()
     left = torch.autograd.grad(mine, [*inputs, *ours.parameters()], direction)
     names = {"in_proj_weight": "w_qkv.weight", "in_proj_bias": "w_qkv.bias", "out_proj.weight": "w_o.weight", "out_proj.bias": "w_o.bias"}
     by_name = {names[name]: p for name, p in theirs.named_parameters()}

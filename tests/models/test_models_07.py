@@ -12,7 +12,6 @@ from torch import nn
 from torch.nn import functional as F
 
 from course_utils.models.attention import attention
-from course_utils.models.dropout import dropout
 from course_utils.models.encoder_decoder import DecoderBlock
 from course_utils.models.feedforward import ACTIVATIONS, FeedForward, GatedFeedForward, gated_width
 from course_utils.models.gpt import GPTBlock
@@ -81,7 +80,7 @@ def test_encoder_block_equals_pytorch(batch, n, heads, width, d_ff, bias, norm_f
     mask = torch.rand(n, n) < 0.6
     mask |= torch.eye(n, dtype=torch.bool)
     if not bias:  # our LayerNorm keeps its bias
-        with pytest.raises(ValueError, match="parameters differ"):
+        with pytest.raises(ValueError, match="without biases"):
             EncoderBlock.from_torch(theirs)
         return
     ours = EncoderBlock.from_torch(theirs)
@@ -179,30 +178,6 @@ def test_deepnorm_factors_of_the_paper():
     assert both["encoder"] == pytest.approx((1.418, 0.497), abs=1e-3) and both["decoder"] == pytest.approx((2.060, 0.343), abs=1e-3)
 
 
-@quick
-@given(p=st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9]), shape=st.lists(st.integers(1, 7), max_size=3), seed=st.integers(0, 10_000))
-def test_dropout_scales_the_survivors_and_their_gradients(p, shape, seed):
-    torch.manual_seed(seed)
-    x = torch.randn(shape, dtype=torch.float64).exp().requires_grad_()
-    y = dropout(x, p)
-    kept = y != 0
-    torch.testing.assert_close(y[kept], x[kept] / (1 - p))
-    torch.testing.assert_close(torch.autograd.grad(y.sum(), x)[0], kept.double() / (1 - p))
-
-
-@pytest.mark.parametrize("p", [0.1, 0.5])
-def test_dropout_is_fair_everywhere(p):
-    torch.manual_seed(0)
-    dropped = dropout(torch.ones(2000, 4, 25), p) == 0
-    assert abs(dropped.double().mean().item() - p) < 5 * (p * (1 - p) / dropped.numel()) ** 0.5
-    lanes = dropped.double().mean(0).flatten()  # each quarter of a 64-bit number is as good as the others
-    assert (lanes - p).abs().max() < 5 * (p * (1 - p) / 2000) ** 0.5
-    flat = dropped.flatten().double() - p
-    assert abs((flat[1:] * flat[:-1]).mean().item()) < 5 * p * (1 - p) / len(flat) ** 0.5  # neighbours are independent
-    torch.manual_seed(0)
-    assert torch.equal(dropout(torch.ones(2000, 4, 25), p) == 0, dropped)
-
-
 @pytest.mark.parametrize("place", ["pre", "post"])
 @pytest.mark.parametrize("kind", [EncoderBlock, DecoderBlock, GPTBlock])
 def test_every_branch_is_dropped_before_it_is_added(kind, place):
@@ -262,9 +237,7 @@ def test_layer_sizes_of_the_paper():
         (lambda: make_norm("batch", 4), "norm='batch'"),
         (lambda: FeedForward(4, 8, "swish"), "activation='swish'"),
         (lambda: gated_width(0), "d_ff=0"),
-        (lambda: dropout(torch.ones(2), 1.0), "dropout=1.0"),
-        (lambda: FeedForward(4, 8, dropout=-0.1), "dropout=-0.1"),
-        (lambda: GPTBlock(TransformerConfig(norm_place="sandwich")), "norm_place='sandwich'"),
+        (lambda: FeedForward(4, 8, dropout=-0.1), "dropout probability .* got -0.1"),
         (lambda: deepnorm_factors(0), "at least one layer"),
         (lambda: EncoderBlock.from_torch(nn.TransformerEncoderLayer(4, 2, 8)), "batch first"),
         (lambda: EncoderBlock.from_torch(nn.TransformerEncoderLayer(4, 2, 8, activation=F.silu, batch_first=True)), "not supported"),

@@ -45,7 +45,7 @@ def test_published_sizes(config, published):
     assert counted == formula == published
 
 
-@pytest.mark.parametrize("place", ["pre", "post"])
+@pytest.mark.parametrize("place", ["pre", "post", "sandwich"])
 def test_causal(place):
     model = small(norm_place=place)
     x = []
@@ -74,7 +74,7 @@ def test_causal_while_training(dropout):
     batch=st.integers(1, 3),
     n=st.integers(1, 10),
     part=st.integers(1, 10),
-    place=st.sampled_from(["pre", "post"]),
+    place=st.sampled_from(["pre", "post", "sandwich"]),
     gradients=st.booleans(),
     seed=st.integers(0, 10_000),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -18,7 +19,7 @@ from course_utils.models.pretrained_llama import load_llama, read_config
 from course_utils.training.sampling import generate
 
 SIZES = {"vocab_size": 23, "d_model": 24, "num_heads": 4, "num_layers": 2, "max_len": 20, "dropout": 0.0}
-SWITCHES = {
+SWITCHES: dict[str, dict[str, Any]] = {
     "rms": {"norm": "rms"},
     "gated": {"gated": True, "activation": "silu"},
     "no bias": {"bias": False},

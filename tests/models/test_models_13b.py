@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 import torch
 from torch.nn import functional as F
 
-from course_utils.experiments.ch13b_window import RotaryConfig, RotaryGPT, bits, bits_from_cache, window
+from course_utils.experiments.ch13b_window import RotaryConfig, RotaryGPT, bits, window
 from course_utils.models.features import even_frequencies, fourier, fourier_exponential, positive_exponential, random_frequencies
-from course_utils.models.linear_attention import (
-    causal_as_matrix,
-    causal_in_chunks,
-    causal_recurrent,
-    linear_attention,
-    positive,
-    remember,
-)
+from course_utils.models.linear_attention import causal_as_matrix, causal_in_chunks, causal_recurrent, linear_attention, positive, remember
 from course_utils.models.positions import rope
+from course_utils.paths import ROOT
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+from long_attention import bits_from_cache  # noqa: E402
 
 
 def draw(n: int = 13, r: int = 5, d_v: int = 4, seed: int = 0):

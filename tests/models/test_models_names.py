@@ -11,13 +11,13 @@ import pytest
 from course_utils import models
 from course_utils.models import bert, decoder, encoder_decoder, gpt, transformer, xlnet
 
-ROOM = Path(models.__file__).parent
+PACKAGE = Path(models.__file__).parent
 
 
 def test_no_public_name_is_defined_twice():
     defined = Counter(
         node.name
-        for path in ROOM.glob("*.py")
+        for path in PACKAGE.glob("*.py")
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_")
     )
@@ -42,11 +42,6 @@ def test_sizes_go_by_name(config):
     assert is_dataclass(config) and all(field.kw_only for field in fields(config))
     with pytest.raises(TypeError, match="positional"):
         config(12, 3)
-
-
-def test_names_of_the_first_edition_mean_the_same():
-    assert encoder_decoder.Decoder is encoder_decoder.CrossDecoder and bert.Embeddings is bert.BertEmbeddings
-    assert encoder_decoder.parameter_count is encoder_decoder.translator_parameters
 
 
 def test_a_decoder_is_a_gpt():

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 import torch
@@ -16,7 +17,7 @@ from course_utils.models.xlnet import XLNet, XLNetConfig
 from course_utils.models.zoo.albert import Albert
 from course_utils.models.zoo.masked import Deberta
 
-SMALL = dict(d_model=12, num_heads=3, num_layers=2)
+SMALL: dict[str, Any] = {"d_model": 12, "num_heads": 3, "num_layers": 2}
 MODELS = {
     "gpt": lambda: GPT(GPTConfig(vocab_size=31, max_len=9, **SMALL)),
     "llama": lambda: Decoder(llama_style(DecoderConfig(vocab_size=31, max_len=9, num_experts=3, tied=False, **SMALL))),

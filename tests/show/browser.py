@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import course_setup
+from course_utils.launcher import server as launcher
+from course_utils.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = next(
     (p for p in (shutil.which("chromium"), shutil.which("chromium-browser"), "/usr/bin/chromium") if p and Path(p).exists()), None
 )
@@ -56,7 +56,7 @@ def lab(root: Path) -> Iterator[str]:
         **os.environ,
         "PYTHONPATH": str(root),
         "JUPYTERLAB_WORKSPACES_DIR": str(root / ".course" / "workspaces"),
-        **course_setup.lab_files(root / ".course"),
+        **launcher.lab_files(root / ".course"),
     }
     env.pop("COURSE_STRICT", None)
     server = subprocess.Popen(command, cwd=root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from course_checks.exercises.ch00.boxes import NAMES
-from course_utils.show import relatives, sequences, sketches
+from course_checks.exercises.ch00.labels_of_boxes import NAMES
+from course_utils.show import sequences, sketches
 from course_utils.show.architecture import LETTERS, LEVELS, fine_tuning, lettered, timeline, transformer
 from course_utils.show.figures import panels, plt
 
 CANDIDATE, REFERENCE = "the cat sat on the mat".split(), "the cat sat on a mat".split()
-STEPS = [{("A",): -0.5, ("B",): -0.9}, {("A", "x"): -1.4, ("A", "."): -1.0, ("B", "x"): -1.1, ("B", "y"): -3.0}]
-CHOICES = {"p": {"the": 0.5, "a": 0.3, "$": 0.1}, "q": {"the": 0.4}}
+STEPS: list[dict[tuple[str, ...], float]] = [
+    {("A",): -0.5, ("B",): -0.9},
+    {("A", "x"): -1.4, ("A", "."): -1.0, ("B", "x"): -1.1, ("B", "y"): -3.0},
+]
 
 
 @pytest.fixture
@@ -47,13 +49,9 @@ def test_runs_in_common_are_clipped():
     assert [text for text in found if "found" in text] == ["5 of 6 found", "3 of 5 found", "2 of 4 found", "1 of 3 found"]
 
 
-def test_merges_and_bars_show_their_pieces():
+def test_merges_show_their_pieces():
     rows = [("letters", [["h", "u"], ["u"]]), ("h + u", [["hu"], ["u"]])]
     assert words(sequences.merge_steps(rows)) == ["letters", "h", "u", "u", "h + u", "hu", "u"]
-    figure = sequences.next_token_bars(CHOICES, kept={"p": 1})
-    hollow = [[bar.get_facecolor()[3] == 0 for bar in ax.patches] for ax in figure.axes]
-    assert hollow == [[False, True, True], [False]]
-    assert words(figure) == [" 0.50", " 0.30", " 0.10", " 0.40"]
 
 
 def test_an_angle_is_that_of_the_two_vectors(ax):
@@ -98,9 +96,9 @@ def test_the_boxes_of_the_exercise_carry_the_letters_of_its_names():
 
 def test_relatives_say_what_they_change():
     rows = {"before": ["a", "", "c"], "after": ["a", "<0>"]}
-    assert words(relatives.tokens(rows, {"after": (1,)})) == ["before", "a", "c", "after", "a", "<0>"]  # no box for an empty word
-    assert words(relatives.grids({"x": torch.arange(4).view(2, 2)}, "key", "query", numbers=True)) == ["0", "1", "2", "3"]
-    fig = relatives.bars({"one": {"a": 1.0, "b": 0.0}, "two": {"a": 0.5, "b": 0.5}}, "share")
+    assert words(sketches.tokens(rows, {"after": (1,)})) == ["before", "a", "c", "after", "a", "<0>"]  # no box for an empty word
+    assert words(sketches.grids({"x": torch.arange(4).view(2, 2)}, "key", "query", numbers=True)) == ["0", "1", "2", "3"]
+    fig = sketches.bars({"one": {"a": 1.0, "b": 0.0}, "two": {"a": 0.5, "b": 0.5}}, "share")
     heights = [[bar.get_height() for bar in ax.patches] for ax in fig.axes]
     assert heights == [[1.0, 0.0], [0.5, 0.5]]
     plt.close(fig)
@@ -119,7 +117,6 @@ def test_a_timeline_names_its_models():
         (lambda ax: sequences.cache_steps(["a"], 2), "given=2"),
         (lambda ax: sequences.common_runs([], ["a"]), "0 and 1 tokens"),
         (lambda ax: sequences.merge_steps([("", [["a"]]), ("", [["b"]])]), "same words"),
-        (lambda ax: sequences.next_token_bars({"p": {"a": 1.2}}), "no probabilities"),
         (lambda ax: sketches.angles([0.0, 0.0], {}, ax), "query must be"),
         (lambda ax: sketches.hull(torch.zeros(2, 2), torch.tensor([0.5, 0.6]), "ab", ax), "sum to 1"),
         (lambda ax: sketches.hull(torch.zeros(2, 2), torch.tensor([1.0]), "ab", ax), "do not match"),
@@ -128,9 +125,9 @@ def test_a_timeline_names_its_models():
         (lambda ax: sketches.one_change([], ["a"]), "at least one box"),
         (lambda ax: transformer(6), "1 to 5"),
         (lambda ax: timeline({"x": (2020.0, "none")}), "none"),
-        (lambda ax: relatives.grids({"a": torch.zeros(3)}, "", ""), "two axes"),
-        (lambda ax: relatives.bars({}, ""), "one panel"),
-        (lambda ax: relatives.tokens({"a": ["x"]}, {"b": [0]}), "do not fit"),
+        (lambda ax: sketches.grids({"a": torch.zeros(3)}, "", ""), "two axes"),
+        (lambda ax: sketches.bars({}, ""), "one panel"),
+        (lambda ax: sketches.tokens({"a": ["x"]}, {"b": [0]}), "do not fit"),
     ],
 )
 def test_what_does_not_fit(call, message, ax):

@@ -8,11 +8,11 @@ import subprocess
 import sys
 import unicodedata
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import torch
 
+from course_utils.paths import ROOT
 from course_utils.text import everyday, numbers, vocabulary
 from course_utils.text.vocabulary import Vocabulary, batches, characters, pad, words
 
@@ -247,11 +247,11 @@ DIGEST = "0" * 64
         (lambda: everyday.split(500), ValueError, r"only \d+ pairs.*count=500"),
         (lambda: numbers.number_words(1_000_000), ValueError, "number=1000000 is outside 0..999999"),
         (lambda: numbers.number_words(-1), ValueError, "number=-1"),
-        (lambda: numbers.number_words(1.5), TypeError, "float"),
+        (lambda: numbers.number_words(1.5), TypeError, "float"),  # type: ignore[arg-type]
         (lambda: numbers.number_words(1, "zh"), ValueError, "'zh' is not one of en, de, fr, es"),
         (lambda: numbers.split_german("einszweix"), ValueError, "'einszweix'"),
         (lambda: numbers.split_german(""), ValueError, "not a German number word"),
-        (lambda: numbers.number_pairs(3, ("en",)), ValueError, "source and a target"),
+        (lambda: numbers.number_pairs(3, ("en",)), ValueError, "source and a target"),  # type: ignore[arg-type]
         (lambda: numbers.split([1, 2, 2]), ValueError, "1 numbers are repeated"),
         (lambda: numbers.split(10, 0.5, 0.5), ValueError, "validation=0.5 and test=0.5"),
         (lambda: numbers.split(10, -0.1), ValueError, "validation=-0.1"),
@@ -271,5 +271,5 @@ def test_importing_opens_nothing():
         "import course_utils.text.numbers, course_utils.text.everyday as e\n"
         "assert len(e.pairs()) > 430 and not used, used\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parents[2])
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
     assert vocabulary.SPECIAL == ("<pad>", "<bos>", "<eos>", "<unk>")

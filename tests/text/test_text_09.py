@@ -30,7 +30,8 @@ def slow_train(words: dict[str, int], size: int, score: str, min_count: int) -> 
     splits = {word: [word[0], *("##" + c for c in word[1:])] for word in words}
     vocabulary = [*SPECIAL, *sorted({piece for split in splits.values() for piece in split})]
     while len(vocabulary) < size:
-        pairs, singles = Counter(), Counter()
+        pairs: Counter[tuple[str, str]] = Counter()
+        singles: Counter[str] = Counter()
         for word, split in splits.items():
             for piece in split:
                 singles[piece] += words[word]

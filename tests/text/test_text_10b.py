@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from course_utils.experiments.ch10_baselines import bag_of_words, majority
+from course_utils.experiments.ch10_baselines import bag_of_words
 from course_utils.experiments.ch10_finetuning import collate, finetune
 from course_utils.models import pretrained
+from course_utils.paths import ROOT
 from course_utils.text.spans import Span, span_scores, spans
 from course_utils.text.wordpiece import WordPiece
 
-ROOT = Path(__file__).resolve().parents[2]
 TAGS = st.sampled_from(["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-ORG", "I-ORG"])
 SENTENCES = st.lists(
     st.integers(1, 9).flatmap(lambda n: st.tuples(st.lists(TAGS, min_size=n, max_size=n), st.lists(TAGS, min_size=n, max_size=n))),
@@ -81,9 +81,11 @@ def test_a_batch_is_padded_behind() -> None:
 
 def test_fine_tuning_visits_every_example_once_an_epoch_and_leaves_what_is_frozen() -> None:
     torch.manual_seed(0)
-    model = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.1), nn.Linear(4, 2))
-    model[0].requires_grad_(False)
-    before, seen, x = model[0].weight.clone(), [], torch.randn(10, 3)
+    first, last = nn.Linear(3, 4), nn.Linear(4, 2)
+    model = nn.Sequential(first, nn.Dropout(0.1), last)
+    first.requires_grad_(False)
+    before, x = first.weight.clone(), torch.randn(10, 3)
+    seen: list[int] = []
 
     def loss(rows: list[int]) -> torch.Tensor:
         assert model.training
@@ -93,9 +95,9 @@ def test_fine_tuning_visits_every_example_once_an_epoch_and_leaves_what_is_froze
     history = finetune(model, loss, 10, 3, 1e-2, batch=4)
     assert len(history) == 9
     assert [sorted(seen[i : i + 10]) for i in (0, 10, 20)] == [list(range(10))] * 3
-    assert torch.equal(before, model[0].weight)
+    assert torch.equal(before, first.weight)
     assert not model.training
-    assert model[2].weight.grad is not None
+    assert last.weight.grad is not None
     with pytest.raises(ValueError, match="epochs=0"):
         finetune(model, loss, 10, 0, 1e-2)
 
@@ -103,7 +105,6 @@ def test_fine_tuning_visits_every_example_once_an_epoch_and_leaves_what_is_froze
 def test_baselines() -> None:
     train = [("good food", "positive"), ("bad food", "negative"), ("good room", "positive"), ("bad bad room", "negative")] * 3
     assert bag_of_words(train, [("a good tram", "positive"), ("the bad tram", "negative")]) == 1.0
-    assert majority(["a", "b", "b"], ["b", "a", "b", "b"]) == 0.75
     with pytest.raises(ValueError, match="1 label in 2 texts"):
         bag_of_words([("x", "a"), ("y", "a")], [])
 

@@ -101,8 +101,8 @@ def naive_merges(text: str, number: int, min_count: int) -> list[tuple[bytes, by
     words = [[bytes([b]) for b in word.encode()] for word in WORDS.findall(text)]
     found: list[tuple[bytes, bytes]] = []
     while len({a + b for a, b in found}) < number:
-        pairs = Counter(pair for word in words for pair in zip(word, word[1:], strict=False))
-        pairs = {pair: n for pair, n in pairs.items() if n >= min_count}
+        counted = Counter(pair for word in words for pair in zip(word, word[1:], strict=False))
+        pairs = {pair: n for pair, n in counted.items() if n >= min_count}
         if not pairs:
             break
         a, b = min(pairs, key=lambda p: (-pairs[p], p))

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 import torch
+from course_utils.training.checkpoint import Checkpoint
 from torch import nn
 
-from course_utils.training.checkpoint import Checkpoint
 from course_utils.training.loop import EarlyStopping, History, accumulated, fit
 
 SCRIPT = """

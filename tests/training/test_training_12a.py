@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 import torch
 
@@ -10,7 +12,11 @@ from course_utils.experiments.ch12a_distil import cut, hidden_score, teach
 from course_utils.experiments.ch12a_spaces import spaces
 from course_utils.models.bert import BertConfig, BertForPretraining
 from course_utils.models.zoo.masked import Deberta, MaskedModel
+from course_utils.paths import ROOT
 from course_utils.training.mini_bert import load_mini_bert, read_corpus
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+from family_letters import next_loss, train_next  # noqa: E402
 
 TEXT = relatives.read()
 
@@ -46,10 +52,10 @@ def test_a_reader_from_the_left_knows_nothing_of_the_right_and_a_prefix_only_of_
     one = torch.ones(2, dtype=torch.long)
     logits = model.tokens(causal(windows))[:, :-1]
     expected = torch.nn.functional.cross_entropy(logits.flatten(0, 1), windows[:, 1:].flatten())
-    torch.testing.assert_close(relatives.next_loss(model, windows, one), expected)
+    torch.testing.assert_close(next_loss(model, windows, one), expected)
     behind = torch.nn.functional.cross_entropy(model.tokens(model.body(windows[:, :15]))[:, 14], windows[:, 15])
-    torch.testing.assert_close(relatives.next_loss(model, windows, 15 * one), behind)  # fifteen letters read on both sides, one asked
-    trained = relatives.train_next(TEXT, steps=10, prefix=True)
+    torch.testing.assert_close(next_loss(model, windows, 15 * one), behind)  # fifteen letters read on both sides, one asked
+    trained = train_next(TEXT, steps=10, prefix=True)
     assert trained(windows).shape == (2, 16, TEXT.count + 3)
 
 

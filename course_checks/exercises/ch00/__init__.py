@@ -1,7 +1,13 @@
 """Exercises of chapter 00: one of every kind."""
 
-from .boxes import BOXES
-from .shapes import MEAN, SCORES, SHAPES
-from .tokens import LOOKUP, PIECES, VISIBILITY
+from . import all_scores, labels_of_boxes, lookup, sentence_vector, shapes, split_word, visibility
 
-EXERCISES = (SHAPES, PIECES, LOOKUP, SCORES, MEAN, VISIBILITY, BOXES)
+EXERCISES = (
+    shapes.EXERCISE,
+    split_word.EXERCISE,
+    lookup.EXERCISE,
+    all_scores.EXERCISE,
+    sentence_vector.EXERCISE,
+    visibility.EXERCISE,
+    labels_of_boxes.EXERCISE,
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...exercise import register
+from ...case import register
 
 
 @register

@@ -1,9 +1,12 @@
 """Exercises of chapter 00b, a first network. Oracles: loops in double precision, closed forms, PyTorch's own losses and optimisers."""
 
-from .loop import LOOP
-from .model import REGRESSION
-from .optimisers import OPTIMISERS
-from .probabilities import CROSS_ENTROPY, SOFTMAX
-from .shapes import SQUARED
+from . import cross_entropy, optimisers, softmax, softmax_regression, squared_error, train
 
-EXERCISES = (SQUARED, SOFTMAX, CROSS_ENTROPY, REGRESSION, LOOP, OPTIMISERS)
+EXERCISES = (
+    squared_error.EXERCISE,
+    softmax.EXERCISE,
+    cross_entropy.EXERCISE,
+    softmax_regression.EXERCISE,
+    train.EXERCISE,
+    optimisers.EXERCISE,
+)

@@ -1,7 +1,13 @@
 """Exercises of chapter 01, kernel regression. Oracles are closed forms in NumPy or plain Python loops."""
 
-from .bandwidth import DICTIONARY, LIMITS, LOO
-from .learned import DOT, LEARNED
-from .weights import PREDICTION, WEIGHTS
+from . import dot_product_scores, gaussian_weights, learned_kernel, limits, loo_error, nadaraya_watson, soft_lookup
 
-EXERCISES = (WEIGHTS, PREDICTION, LIMITS, DICTIONARY, LOO, LEARNED, DOT)
+EXERCISES = (
+    gaussian_weights.EXERCISE,
+    nadaraya_watson.EXERCISE,
+    limits.EXERCISE,
+    soft_lookup.EXERCISE,
+    loo_error.EXERCISE,
+    learned_kernel.EXERCISE,
+    dot_product_scores.EXERCISE,
+)

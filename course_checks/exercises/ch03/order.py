@@ -1,16 +1,14 @@
-"""Exercise 03.7: what shuffling the tokens does."""
-
-from __future__ import annotations
+"""Exercise 03.7: what shuffling the tokens does, predicted. The oracle shuffles and looks what stays, moves along or changes."""
 
 import torch
 from torch import Tensor
 
-from ...exercise import Case, Exercise, Twin, generator
+from ...case import Case, generator
+from ...exercise import Prediction
 from ..common import fused, randn
 
 
-def _order() -> dict[str, str]:
-    """Shuffle and look: which outputs stay, which move along, which change."""
+def oracle() -> dict[str, str]:
     g = generator(3)
     x, order = randn(g, 5, 4), torch.tensor([2, 0, 3, 4, 1])
     w_q, w_k, w_v, query = (randn(g, 4, 4) for _ in range(4))
@@ -36,36 +34,6 @@ def _order() -> dict[str, str]:
     }
 
 
-ORDER = Exercise(
-    id="03.7", title="Predict: what shuffling does", name="prediction_of_order", kind="value", stars=2, minutes=6,
-    signature="prediction_of_order: dict of 5 words", choices=("unchanged", "shuffled along", "changed"),
-    oracle=_order, reference=_order(), parts={"values": 2},
-    draw=lambda seed: [Case("your five words", {})],
-    twins=(
-        Twin("self-attention taken for invariant", {**_order(), "self-attention": "unchanged"},
-             "Token i takes its output with it when it moves: the rows of the output are shuffled like the rows of the input. "
-             "That is equivariance."),
-        Twin("the mean taken for equivariant", {**_order(), "mean of its outputs": "shuffled along"},
-             "A mean has no rows left to shuffle: it adds the same outputs in another order."),
-        Twin("pairs taken for equivariant", {**_order(), "fixed query, pairs shuffled": "shuffled along"},
-             "The rows of the output belong to the queries, and those stay where they are. A weighted sum does not depend on the order "
-             "of its terms."),
-        Twin("keys and values taken apart", {**_order(), "fixed query, only keys shuffled": "unchanged"},
-             "If you shuffle only the keys, each value gets the key of another, and the weights meet the wrong values."),
-        Twin("causal taken for equivariant", {**_order(), "causal self-attention": "shuffled along"},
-             "The mask stays in place while the tokens move, so a token that moves to the front loses what it could see."),
-        Twin("self-attention taken to change", {**_order(), "self-attention": "changed"},
-             "Nothing in the formula depends on the place of a token. Its output stays the same and only moves to another row."),
-        Twin("pairs taken to matter", {**_order(), "fixed query, pairs shuffled": "changed"},
-             "Each value keeps its key, so each keeps its weight. A sum does not depend on the order of its terms."),
-        Twin("keys taken to move along", {**_order(), "fixed query, only keys shuffled": "shuffled along"},
-             "The output has one row, for the one query: there is nothing that could move along. The values simply get the wrong weights."),
-        Twin("the mean taken to change", {**_order(), "mean of its outputs": "changed"},
-             "The outputs come in another order, but they are the same outputs, and their mean does not depend on the order."),
-        Twin("causal taken for invariant", {**_order(), "causal self-attention": "unchanged"},
-             "The causal mask lets a token see only itself and the tokens before it. After a shuffle these are other tokens, so the "
-             "outputs change."),
-        Twin("order never matters", {key: "unchanged" for key in _order()},
-             "Shuffle two rows of the input by hand and look where the rows of the output have gone."),
-    ),
+EXERCISE = Prediction(
+    file=__file__, oracle=oracle, draw=lambda seed: [Case("your five words", {})], choices=("unchanged", "shuffled along", "changed")
 )

@@ -1,9 +1,13 @@
 """Exercises of chapter 04, multi-head attention. Oracles: nn.MultiheadAttention, the fused kernel for each head, loops."""
 
-from .axes import MERGE, SHAPES, SPLIT
-from .layer import MODULE
-from .masks import MASK
-from .parts import PARTS
-from .symmetry import SYMMETRY
+from . import head_contributions, mask_for_pytorch, merge_heads, multi_head_attention, shapes, split_heads, twin_heads
 
-EXERCISES = (SHAPES, SPLIT, MERGE, MODULE, MASK, PARTS, SYMMETRY)
+EXERCISES = (
+    shapes.EXERCISE,
+    split_heads.EXERCISE,
+    merge_heads.EXERCISE,
+    multi_head_attention.EXERCISE,
+    mask_for_pytorch.EXERCISE,
+    head_contributions.EXERCISE,
+    twin_heads.EXERCISE,
+)

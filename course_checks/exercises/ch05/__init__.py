@@ -1,8 +1,7 @@
 """Exercises of chapter 05, positions. Oracles: loops and complex numbers in double precision, torch.nn.functional."""
 
-from .added import EMBEDDINGS, LENGTHS
-from .converted import CONVERTED
-from .relative import BIASES, ROTATION
-from .table import LISTING, SHIFT, TABLE
+from . import biases, embeddings, lengths, positional_encoding, rotate, shift_matrix, sinusoidal, to_halves
 
-EXERCISES = (TABLE, LISTING, SHIFT, LENGTHS, EMBEDDINGS, BIASES, ROTATION, CONVERTED)
+EXERCISES = tuple(
+    module.EXERCISE for module in (sinusoidal, positional_encoding, shift_matrix, lengths, embeddings, biases, rotate, to_halves)
+)

@@ -1,10 +1,7 @@
 """Exercises of chapter 06, masking. Oracles: loops over positions, perturbed inputs, the fused kernel, numbers that are run."""
 
-from .bug import BUG
-from .builder import BUILDER
-from .fills import FILLS
-from .leaks import LEAKS
-from .mean import MEAN
-from .rules import CAUSAL, WINDOW
+from . import causal_attention, causal_mask, decoder_mask, fills, masked_mean, prefix_window_mask, reads
 
-EXERCISES = (CAUSAL, FILLS, BUILDER, MEAN, LEAKS, BUG, WINDOW)
+EXERCISES = tuple(
+    module.EXERCISE for module in (causal_mask, fills, decoder_mask, masked_mean, reads, causal_attention, prefix_window_mask)
+)

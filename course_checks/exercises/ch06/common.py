@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 MASKS = "course_utils.models.masks."
+ATTENDS = "True where a query may attend"  # what is compared
 
 
 def boolean(mask: Tensor) -> Tensor:

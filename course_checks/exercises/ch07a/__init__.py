@@ -1,9 +1,5 @@
 """Exercises of chapter 07a, the Transformer block. Oracles: torch.nn and torch.nn.functional, autograd."""
 
-from .block import BLOCK
-from .geometry import GEOMETRY
-from .layer_norm import LAYER_NORM
-from .slices import FOUR
-from .stack import STACK
+from . import encoder, encoder_block, layer_norm, normalise, slopes
 
-EXERCISES = (LAYER_NORM, GEOMETRY, FOUR, BLOCK, STACK)
+EXERCISES = (layer_norm.EXERCISE, slopes.EXERCISE, normalise.EXERCISE, encoder_block.EXERCISE, encoder.EXERCISE)

@@ -1,8 +1,5 @@
 """Exercises of chapter 07b, norms and gates. Oracles: torch.nn.functional, closed forms, counts by hand."""
 
-from .forward import COUNTS, SWIGLU
-from .places import WHERE
-from .queries import QK_NORM
-from .rms import RMS_NORM
+from . import qk_norm_attention, rms_norm, sizes, sublayer, swiglu
 
-EXERCISES = (RMS_NORM, SWIGLU, COUNTS, WHERE, QK_NORM)
+EXERCISES = (rms_norm.EXERCISE, swiglu.EXERCISE, sizes.EXERCISE, sublayer.EXERCISE, qk_norm_attention.EXERCISE)

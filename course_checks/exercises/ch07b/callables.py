@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ...exercise import register
+from ...case import register
 
 
 @register

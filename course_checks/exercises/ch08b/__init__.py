@@ -1,10 +1,13 @@
 """Exercises of chapter 08b, decoding. Oracles: loops over lists, the fused kernel, exhaustive search, NumPy."""
 
-from .averaging import AVERAGING
-from .beam import BEAM
-from .bleu import BLEU
-from .bug import BUG
-from .cache import CACHE, PREDICT
-from .greedy import GREEDY
+from . import average_last, beam_search, bleu, cache_costs, cached_attention, decode_in_pieces, greedy_decode
 
-EXERCISES = (GREEDY, CACHE, PREDICT, BUG, BEAM, AVERAGING, BLEU)
+EXERCISES = (
+    greedy_decode.EXERCISE,
+    cached_attention.EXERCISE,
+    cache_costs.EXERCISE,
+    decode_in_pieces.EXERCISE,
+    beam_search.EXERCISE,
+    average_last.EXERCISE,
+    bleu.EXERCISE,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ...exercise import generator, register
+from ...case import generator, register
 
 VOCAB, BOS, EOS, PAD = 7, 1, 2, 0
 
@@ -51,9 +51,16 @@ def late_reward(tokens: Tensor) -> Tensor:
 @register
 def two_roads(tokens: Tensor) -> Tensor:
     """Six words, 0 begins and 1 ends. The second best beginning has two good extensions, and the less good of them ends best."""
-    chances = torch.tensor([
-        [1e-6, 0.05, 0.45, 0.4, 0.05, 0.05], [1e-6, 0.2, 0.2, 0.2, 0.2, 0.2], [1e-6, 0.1, 0.3, 0.02, 0.3, 0.28],
-        [1e-6, 0.02, 1e-6, 1e-6, 0.5, 0.48], [1e-6, 0.01, 0.24, 0.25, 0.24, 0.26], [1e-6, 0.98, 0.005, 0.005, 0.005, 0.005]])
+    chances = torch.tensor(
+        [
+            [1e-6, 0.05, 0.45, 0.4, 0.05, 0.05],
+            [1e-6, 0.2, 0.2, 0.2, 0.2, 0.2],
+            [1e-6, 0.1, 0.3, 0.02, 0.3, 0.28],
+            [1e-6, 0.02, 1e-6, 1e-6, 0.5, 0.48],
+            [1e-6, 0.01, 0.24, 0.25, 0.24, 0.26],
+            [1e-6, 0.98, 0.005, 0.005, 0.005, 0.005],
+        ]
+    )
     return chances[tokens[:, -1]].log()
 
 

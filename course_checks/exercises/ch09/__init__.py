@@ -1,12 +1,14 @@
 """Exercises of chapter 09, pre-training BERT. Oracles: searches over all splits, one-hot products, loops, torch.nn, autograd."""
 
-from .embeddings import EMBEDDINGS
-from .head import HEAD
-from .leak import LEAK
-from .loss import LOSS
-from .masking import MASKING
-from .pair_masks import PAIR_MASKS
-from .pairs import PAIRS
-from .pieces import PIECES
+from . import build_input, input_embeddings, mask_tokens, masked_loss, masked_token_head, pair_mask, prediction, split_word
 
-EXERCISES = (PIECES, PAIRS, EMBEDDINGS, MASKING, LOSS, HEAD, LEAK, PAIR_MASKS)
+EXERCISES = (
+    split_word.EXERCISE,
+    build_input.EXERCISE,
+    input_embeddings.EXERCISE,
+    mask_tokens.EXERCISE,
+    masked_loss.EXERCISE,
+    masked_token_head.EXERCISE,
+    prediction.EXERCISE,
+    pair_mask.EXERCISE,
+)

@@ -1,14 +1,17 @@
 """Exercises of chapter 11a, GPT. Oracles: the incremental merger, loops over lists in double precision, modules on the meta device."""
 
-from .choosing import CHOOSING
-from .cutting import APPLY
-from .losses import BUG
-from .measuring import BITS
-from .merges import LEARN
-from .parts import PARTS
-from .predict import PREDICT
-from .sharing import SHARING
-from .similarity import SIMILARITY
-from .windows import WINDOWS
+from . import (
+    apply_merges,
+    bits_per_character,
+    gpt,
+    gpt_logits,
+    learn_merges,
+    mixing_share,
+    next_probabilities,
+    next_token_loss,
+    similarity,
+    windows,
+)
 
-EXERCISES = (LEARN, APPLY, WINDOWS, PARTS, BUG, BITS, CHOOSING, SIMILARITY, PREDICT, SHARING)
+FIRST = (learn_merges, apply_merges, windows, gpt_logits, next_token_loss)
+EXERCISES = tuple(module.EXERCISE for module in (*FIRST, bits_per_character, next_probabilities, similarity, gpt, mixing_share))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ...exercise import register
+from ...case import register
 
 WIDTH, VOCAB = 6, 29
 _TABLE = torch.sin(torch.arange(1.0, VOCAB * WIDTH + 1) ** 1.4).reshape(VOCAB, WIDTH)

@@ -1,14 +1,17 @@
-"""Exercises of chapter 11b. Oracles: a least-squares solver, sorted lists, loops in double precision."""
+"""Exercises of chapter 11b. Oracles: a least-squares solver, sorted lists, PyTorch's losses and autograd in double precision."""
 
-from .answers import ANSWER
-from .block import BLOCK
-from .duplicates import DUPLICATES
-from .few_shot import FEW_SHOT
-from .group import GROUP
-from .law import LAW
-from .power_law import POWER_LAW
-from .preference import PREFERRING
-from .router import ROUTER
-from .step import STEP
+from . import (
+    answer_log_prob,
+    decoder_block,
+    distinct,
+    few_shot,
+    fit_power_law,
+    group_loss,
+    law_loss,
+    preference_loss,
+    preference_step,
+    route,
+)
 
-EXERCISES = (POWER_LAW, LAW, FEW_SHOT, ANSWER, PREFERRING, GROUP, BLOCK, ROUTER, STEP, DUPLICATES)  # as the chapter has them
+FIRST = (fit_power_law, law_loss, few_shot, answer_log_prob, preference_loss, group_loss)
+EXERCISES = tuple(module.EXERCISE for module in (*FIRST, decoder_block, route, preference_step, distinct))

@@ -16,8 +16,9 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
+from course_utils.paths import ROOT
+
 from ..errors import AuthoringError
-from ..ledger import ROOT
 from .indexes import stage_indexes
 from .live import stage_widgets
 from .pages import read_pages, references, stage_answers, stage_chapter

@@ -11,11 +11,12 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from course_utils.paths import PACKAGE
+
 from ..errors import AuthoringError
-from ..ledger import ROOT
 from ..outputs import LIVE
 
-SHOW = ROOT / "course_utils" / "show"
+SHOW = PACKAGE / "show"
 WIDGETS = ("viewer", "family")  # their JavaScript and CSS in `show`
 EXPORT = "\nexport default { render };\n"
 TYPED = '<p class="live-note">The text is fixed on this page. In the lab you can type your own, and the answer changes with it.</p>'

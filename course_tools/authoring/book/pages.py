@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from ...metadata import tag_of
 from ..errors import AuthoringError
 from ..ledger import find_sources, parse_markers
 from ..source import with_headings
@@ -116,10 +117,10 @@ def stage_chapter(page: Page, root: Path, out: Path, links: CrossReferences) -> 
                 cell.metadata["tags"] = [*tags, FOLD_OUTPUT]
             if cell.metadata.get("jupyter", {}).get("source_hidden"):
                 cell.metadata["tags"] = [*cell.metadata.get("tags", []), FOLD_INPUT]
-        course = cell.metadata.get("course", {})
+        exercise, role = tag_of(cell)
         cells.append(cell)
-        if course.get("role") == "check":
-            cells.append(nbformat.v4.new_markdown_cell(f"[Answer to exercise {course['exercise']}](#{answer_label(course['exercise'])})"))
+        if exercise and role == "check":
+            cells.append(nbformat.v4.new_markdown_cell(f"[Answer to exercise {exercise}](#{answer_label(exercise)})"))
     if position != len(page.sections):
         raise AuthoringError(f"{page.stem}: the notebook has {position} headings, its source {len(page.sections)}; build it again")
     first = next((i for i, cell in enumerate(cells) if headings(cell.source)), 0)
@@ -139,7 +140,7 @@ def _way(found: re.Match[str]) -> str:
 
 def _personal(cell: NotebookNode) -> bool:
     """Whether a cell's output speaks to whoever runs it: the panel of a check that nobody attempted, somebody's progress."""
-    return cell.metadata.get("course", {}).get("role") == "check" or "live" in cell.metadata.get("tags", [])
+    return tag_of(cell).role == "check" or "live" in cell.metadata.get("tags", [])
 
 
 def _labelled(source: str, number: str, position: int) -> tuple[str, int]:
@@ -163,9 +164,9 @@ def stage_answers(page: Page, root: Path, out: Path) -> None:
     notebook = nbformat.read(root / "solutions" / f"{page.stem}.ipynb", as_version=4)
     answers: dict[str, list[str]] = {}
     for cell in notebook.cells:
-        course = cell.metadata.get("course", {})
-        if course.get("role") == "answer":
-            answers.setdefault(course["exercise"], []).append(cell.source)
+        exercise, role = tag_of(cell)
+        if exercise and role == "answer":
+            answers.setdefault(exercise, []).append(cell.source)
     lines = [
         f"# Answers to chapter {page.number}",
         "",

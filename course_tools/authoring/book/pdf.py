@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 if TYPE_CHECKING:
@@ -137,13 +137,14 @@ def sections_of(reader: PdfReader, page: Path) -> list[tuple[str, int]]:
         for found in re.findall(r'<h2>((?:(?!</h2>)[\s\S])*?)<a class="headerlink"', page.read_text(encoding="utf-8"))
     )
     known = {_solid(words): " ".join(words.split()) for words in headings}
-    found, stack = [], list(reader.outline)
+    found: list[tuple[str, int]] = []
+    stack: list[Any] = list(reader.outline)  # lists in lists, as deep as the headings
     while stack:
         item = stack.pop(0)
         if isinstance(item, list):
             stack = item + stack
             continue
-        title, at = _solid(item.title), reader.get_destination_page_number(item)
+        title, at = _solid(item.title or ""), reader.get_destination_page_number(item)
         solid = next((solid for solid in known if title.endswith(solid) and solid.startswith(title.removesuffix(solid))), None)
         if solid and at is not None:
             found.append((known[solid], at))

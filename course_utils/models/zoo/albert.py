@@ -3,8 +3,6 @@
 Source: Lan et al. 2020, section 3.1.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from torch import Tensor, nn
@@ -12,18 +10,17 @@ from torch import Tensor, nn
 from ..bert import Bert, BertConfig, BertEmbeddings, initialise
 
 
-class NarrowEmbeddings(nn.Module):
+class NarrowEmbeddings(BertEmbeddings):
     """BERT's embeddings of width ``narrow``, then a linear layer: ids and segments ``(batch, n)`` -> ``(batch, n, d_model)``."""
 
     def __init__(self, config: BertConfig, narrow: int):
-        super().__init__()
         if not 0 < narrow <= config.d_model:
             raise ValueError(f"narrow={narrow} must lie in 1 to d_model={config.d_model}")
-        self.narrow = BertEmbeddings(replace(config, d_model=narrow, num_heads=1))
+        super().__init__(replace(config, d_model=narrow, num_heads=1))
         self.widen = nn.Linear(narrow, config.d_model)
 
     def forward(self, ids: Tensor, segments: Tensor | None = None) -> Tensor:
-        return self.widen(self.narrow(ids, segments))
+        return self.widen(super().forward(ids, segments))
 
 
 class Albert(Bert):

@@ -3,8 +3,6 @@
 Configurations as released; each total is that of the body (without a head for pre-training, unless it is named).
 """
 
-from __future__ import annotations
-
 
 def linear(wide: int, out: int, bias: bool = True) -> int:
     """Parameters of a linear layer."""

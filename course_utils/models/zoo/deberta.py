@@ -4,8 +4,6 @@ Tokens are rows, batch first; masks are boolean, True = may attend. Source: He e
 algorithm 1.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

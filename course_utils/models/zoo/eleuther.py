@@ -4,8 +4,6 @@ Sources: the released code of GPT-Neo (Black et al. 2021) and GPT-J (Wang and Ko
 chapter 05 and left out here, so that each class makes one change.
 """
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from ..gpt import GPT, GPTBlock, GPTConfig

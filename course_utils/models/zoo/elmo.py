@@ -3,8 +3,6 @@
 Source: Peters et al. 2018, section 3.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -46,16 +44,3 @@ class Elmo(nn.Module):
         left, right = (states[-1] for states in self.directions(ids))
         ahead = F.cross_entropy(self.output(left[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())
         return (ahead + F.cross_entropy(self.output(right[:, 1:]).flatten(0, 1), ids[:, :-1].flatten())) / 2
-
-
-class ScalarMix(nn.Module):
-    """ELMo's features: ``gamma · Σ s_j h_j`` with weights s that are a softmax, one number for each layer; the only part a task trains."""
-
-    def __init__(self, count: int):
-        super().__init__()
-        self.scores, self.gamma = nn.Parameter(torch.zeros(count)), nn.Parameter(torch.ones(()))
-
-    def forward(self, layers: list[Tensor]) -> Tensor:
-        if len(layers) != len(self.scores):
-            raise ValueError(f"{len(layers)} layers for {len(self.scores)} weights")
-        return self.gamma * sum(s * h for s, h in zip(self.scores.softmax(0), layers, strict=True))

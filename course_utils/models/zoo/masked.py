@@ -3,8 +3,6 @@
 Sources: Lan et al. 2020, section 3.1 (a head as narrow as the token table); He et al. 2021, sections 3.1 and 3.2.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -19,20 +17,14 @@ class MaskedModel(nn.Module):
     def __init__(self, body: Bert):
         super().__init__()
         self.body = body
-        width = self.table.embedding_dim
+        count, width = body.embeddings.token.weight.shape
         self.transform, self.norm = nn.Linear(body.config.d_model, width), nn.LayerNorm(width, body.config.norm_eps)
-        self.bias = nn.Parameter(torch.zeros(self.table.num_embeddings))
+        self.bias = nn.Parameter(torch.zeros(count))
         initialise(self.transform, body.config.init_std)
-
-    @property
-    def table(self) -> nn.Embedding:
-        """The token table, ALBERT's narrow one included."""
-        embeddings = self.body.embeddings
-        return getattr(embeddings, "narrow", embeddings).token
 
     def tokens(self, hidden: Tensor) -> Tensor:
         """``(…, d_model)`` -> logits ``(…, vocab_size)``."""
-        return F.linear(self.norm(F.gelu(self.transform(hidden))), self.table.weight, self.bias)
+        return F.linear(self.norm(F.gelu(self.transform(hidden))), self.body.embeddings.token.weight, self.bias)
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         return self.tokens(self.body(ids, None, mask))
@@ -54,7 +46,7 @@ class Deberta(Bert):
             nn.init.normal_(block.attention.distance, std=config.init_std)
         self.embeddings.position.weight.requires_grad_(False).zero_()
         self.late = nn.Parameter(torch.empty(config.max_len, config.d_model)) if late else None
-        if late:
+        if self.late is not None:
             nn.init.normal_(self.late, std=config.init_std)
 
     def forward(self, ids: Tensor, segments: Tensor | None = None, mask: Tensor | None = None) -> Tensor:

@@ -4,8 +4,6 @@ Source: Warner et al. 2024, section 2.1 (arXiv:2412.13663), and the released cod
 base for its rotations; the others see a window. The first layer has no first norm: the embeddings have just been normalised.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F

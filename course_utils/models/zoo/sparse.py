@@ -3,8 +3,6 @@
 Masks are boolean, True = may attend. Sources: Longformer, Beltagy et al. 2020, section 3.1; BigBird, Zaheer et al. 2020, section 2.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,0 +1,27 @@
+"""Exercise 00.7: the names of the boxes in the picture of the Transformer."""
+
+from ...case import Case
+from ...exercise import Prediction
+
+NAMES = {
+    "A": "source",
+    "B": "target",
+    "C": "encoder",
+    "D": "decoder",
+    "E": "last encoder layer",
+    "F": "self-attention",
+    "G": "add & norm",
+    "H": "feed-forward",
+    "I": "masked self-attention",
+    "J": "attention to the encoder",
+    "L": "values",
+}
+
+
+EXERCISE = Prediction(
+    file=__file__,
+    oracle=lambda: dict(NAMES),
+    reference=dict(NAMES),
+    draw=lambda seed: [Case("your eleven names", {})],
+    choices=tuple(NAMES.values()),
+)

@@ -1,0 +1,40 @@
+"""Exercise 03.4: how a softmax reacts to its scores. The oracle is autograd."""
+
+import torch
+from torch import Tensor
+
+from ...case import Case, generator
+from ...exercise import FunctionExercise
+from ..common import randn, sizes
+
+
+def softmax_jacobian(p: Tensor) -> Tensor:
+    return torch.diag(p) - torch.outer(p, p)
+
+
+def oracle(p: Tensor) -> Tensor:
+    return torch.autograd.functional.jacobian(lambda scores: torch.softmax(scores, -1), p.log())
+
+
+def case(label: str, p: Tensor) -> Case:
+    return Case(label, {"p": p}, shape="(weight, score)")
+
+
+def draw(seed: int) -> list[Case]:
+    g = generator(seed)
+    (n,) = sizes(g, 1, 3, 8)
+    return [case(f"{n} random weights", torch.softmax(randn(g, n), -1))]
+
+
+EXERCISE = FunctionExercise(
+    file=__file__,
+    right=softmax_jacobian,
+    oracle=oracle,
+    draw=draw,
+    fixed=lambda: [
+        case("two equal weights", torch.tensor([0.5, 0.5])),
+        case("three weights, two of them equal", torch.tensor([0.25, 0.5, 0.25])),
+        case("a single weight", torch.ones(1)),
+    ],
+    forbidden=("torch.autograd.functional.jacobian", "torch.func.jacrev", "torch.func.jacfwd"),
+)

@@ -1,0 +1,120 @@
+"""Exercise 04.4: multi-head attention as a module. The oracle is PyTorch's own, with the same parameters."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from course_utils.models.attention import masked_softmax
+
+from ...case import Case, generator, refusal
+from ...exercise import ModuleExercise
+from ..common import FORBIDDEN_MHA, functional_mha, randn, sizes
+from .merge_heads import merge_heads
+from .split_heads import split_heads
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model: int, num_heads: int, bias: bool = True):
+        super().__init__()
+        if d_model % num_heads:
+            raise ValueError(f"d_model={d_model} is not divisible by num_heads={num_heads}")
+        self.num_heads = num_heads
+        layers = [nn.Linear(d_model, d_model, bias=bias) for _ in range(4)]
+        self.w_q, self.w_k, self.w_v, self.w_o = layers
+
+    def forward(self, query: Tensor, key: Tensor | None = None, value: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
+        key = query if key is None else key
+        value = key if value is None else value
+        projected = self.w_q(query), self.w_k(key), self.w_v(value)
+        q, k, v = (split_heads(t, self.num_heads) for t in projected)
+        if mask is not None and mask.dim() == 3:
+            mask = mask[:, None]
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
+        weights = masked_softmax(scores, mask)
+        return self.w_o(merge_heads(weights @ v))
+
+
+def oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
+    """``F.multi_head_attention_forward`` (tokens first, True = hidden); empty rows get the bias of w_o."""
+    query = inputs["query"]
+    key = query if inputs.get("key") is None else inputs["key"]
+    value = key if inputs.get("value") is None else inputs["value"]
+    heads, mask, empty = init["num_heads"], inputs.get("mask"), None
+    if mask is not None:
+        full = torch.zeros(query.shape[0], query.shape[1], key.shape[1], dtype=torch.bool) | mask
+        empty = ~full.any(-1, keepdim=True)
+        mask = ~(full | empty).repeat_interleave(heads, dim=0)
+    bias = torch.cat([parameters[f"w_{name}.bias"] for name in "qkv"]) if init["bias"] else None
+    w_o, b_o = parameters["w_o.weight"], parameters.get("w_o.bias")
+    more = {f"{name}_proj_weight": parameters[f"w_{name}.weight"] for name in "qkv"}
+    more |= {"use_separate_proj_weight": True, "need_weights": False, "attn_mask": mask}
+    q, k, v = (x.transpose(0, 1) for x in (query, key, value))
+    output = functional_mha(q, k, v, query.shape[-1], heads, None, bias, None, None, False, 0.0, w_o, b_o, **more)[0].transpose(0, 1)
+    return output if empty is None else torch.where(empty, 0.0 if b_o is None else b_o, output)
+
+
+def case(g: torch.Generator, label: str, part: str, *given: Tensor, mask: Tensor | None = None, heads: int = 3, bias: bool = True) -> Case:
+    d, names = given[0].shape[-1], ("query", "key", "value")
+    inputs = dict(zip(names, (*given, None, None), strict=False)) | {"mask": mask}
+    parameters = {f"w_{name}.weight": 0.45 * randn(g, d, d) for name in "qkvo"}
+    parameters |= {f"w_{name}.bias": 0.5 * randn(g, d) for name in "qkvo"} if bias else {}
+    args = {"init": {"d_model": d, "num_heads": heads, "bias": bias}, "parameters": parameters, "inputs": inputs}
+    return Case(label, args, part, gradients=(*names[: len(given)], *parameters), shape="(batch, query, d_model)")
+
+
+def some(g: torch.Generator, *shape: int) -> Tensor:
+    """A mask with a permitted and a forbidden key in every row."""
+    mask = torch.rand(*shape, generator=g) < 0.5
+    mask[..., 1] |= ~mask.any(-1)
+    mask[..., 0] &= ~mask.all(-1)
+    return mask
+
+
+def draw(seed: int) -> list[Case]:
+    g = generator(seed)
+    n, m = sizes(g, 2, 4, 9)
+    heads, width = sizes(g, 2, 3, 6)
+    d = heads * width
+    x, memory, third = randn(g, 2, n, d), randn(g, 2, m, d), randn(g, 2, n, d)
+    label = f"{m} queries, keys from one sequence of {n}, values from another"
+    return [
+        case(g, f"self-attention: 2 sequences of {n} tokens, d_model = {d}, {heads} heads", "self", x, heads=heads),
+        case(g, "the same without bias", "self", x, heads=heads, bias=False),
+        case(g, f"{n} queries, {m} keys", "two sequences", x, memory, heads=heads),
+        case(g, label, "two sequences", memory, x, third, heads=heads),
+        case(g, "a mask (query, key)", "mask", x, memory, mask=some(g, n, m), heads=heads),
+        case(g, "a mask (batch, query, key)", "mask", memory, x, mask=some(g, 2, m, n), heads=heads),
+        case(g, "a mask (batch, 1, key)", "mask", x, memory, mask=some(g, 2, 1, m), heads=heads),
+        case(g, "as many sequences as heads, a mask for each", "mask", randn(g, 3, 4, 6), randn(g, 3, 5, 6), mask=some(g, 3, 4, 5)),
+    ]
+
+
+def fixed() -> list[Case]:
+    g, g_empty = generator(9), generator(10)
+    empty, alone = torch.ones(2, 5, 5).bool(), torch.eye(4, 5).bool()
+    empty[0, 2], empty[1, 0] = False, False
+    bad = {"init": {"d_model": 30, "num_heads": 4, "bias": True}, "parameters": {}, "inputs": {"query": torch.ones(1, 2, 30)}}
+    steep = "scores of about a hundred thousand, one key permitted"
+    far = "scores of about ten thousand million, of either sign, one key permitted"
+    left_out = case(g, "one sequence, nothing else handed over", "self", randn(g, 1, 4, 12))
+    left_out.args["inputs"] = {"query": left_out.args["inputs"]["query"]}
+    return [
+        left_out,
+        case(g, "sequences of one token", "self", randn(g, 2, 1, 12)),
+        case(g_empty, "queries that may attend to nothing", "empty row", randn(g_empty, 2, 5, 12), mask=empty),
+        case(g, steep, "mask", 1e5 * randn(g, 2, 4, 6), randn(g, 2, 5, 6), mask=alone),
+        case(g, far, "mask", 3e5 * randn(g, 2, 4, 6), 3e5 * randn(g, 2, 5, 6), randn(g, 2, 5, 6), mask=alone),
+        case(g, "one head", "self", randn(g, 3, 4, 5), heads=1),
+        refusal("the constructor with d_model = 30, num_heads = 4", bad, "30", "4"),
+    ]
+
+
+EXERCISE = ModuleExercise(
+    file=__file__,
+    right=MultiHeadAttention,
+    oracle=oracle,
+    draw=draw,
+    fixed=fixed,
+    forbidden=(*FORBIDDEN_MHA, "course_utils.models.multihead.MultiHeadAttention.forward"),
+)

@@ -1,0 +1,53 @@
+"""Exercise 04.2: heads that are made of tokens instead of features. The oracle cuts the features with slices."""
+
+import torch
+from torch import Tensor
+
+from course_utils.models import multihead
+
+from ...case import Case, generator, refusal
+from ...exercise import FunctionExercise
+from ..common import randn, sizes
+
+
+def split_heads(x: Tensor, num_heads: int) -> Tensor:
+    batch, n, d_model = x.shape
+    if d_model % num_heads:
+        raise ValueError(f"d_model={d_model} is not divisible by num_heads={num_heads}")
+    heads = x.reshape(batch, n, num_heads, d_model // num_heads)
+    return heads.transpose(1, 2)
+
+
+def oracle(x: Tensor, num_heads: int) -> Tensor:
+    width = x.shape[-1] // num_heads
+    return torch.stack([x[..., head * width : (head + 1) * width] for head in range(num_heads)], dim=1)
+
+
+def case(g: torch.Generator, batch: int, n: int, heads: int, width: int, label: str, part: str = "edges") -> Case:
+    args = {"x": randn(g, batch, n, heads * width), "num_heads": heads}
+    return Case(label, args, part, gradients=("x",), shape="(batch, head, token, head_dim)")
+
+
+def draw(seed: int) -> list[Case]:
+    g = generator(seed)
+    batch, n, heads, width = sizes(g, 4, 2, 6)
+    return [case(g, batch, n, heads, width, f"{batch} sequences, {n} tokens, width {heads * width}, {heads} heads", "values")]
+
+
+EXERCISE = FunctionExercise(
+    file=__file__,
+    right=split_heads,
+    oracle=oracle,
+    reference=multihead.split_heads,
+    draw=draw,
+    fixed=lambda: [
+        case(generator(1), 3, 1, 2, 4, "sequences of one token"),
+        case(generator(2), 2, 3, 1, 5, "one head"),
+        case(generator(4), 1, 7, 2, 3, "a batch of one"),
+        case(generator(3), 1, 4, 6, 1, "as many heads as features"),
+        refusal("width 30 for 4 heads", {"x": torch.ones(2, 3, 30), "num_heads": 4}, "30", "4"),
+        refusal("width 3 for 7 heads", {"x": torch.ones(2, 7, 3), "num_heads": 7}, "3", "7"),
+        refusal("width 10 for 4 heads, 4 tokens", {"x": torch.ones(1, 4, 10), "num_heads": 4}, "10", "4"),
+    ],
+    forbidden=("course_utils.models.multihead.split_heads",),
+)

@@ -1,0 +1,56 @@
+"""Exercise 06.4: the mean over real tokens. The oracle loops over tokens in double precision."""
+
+import torch
+from torch import Tensor
+
+from ...case import Case, generator
+from ...exercise import FunctionExercise
+
+
+def masked_mean(x: Tensor, mask: Tensor) -> Tensor:
+    keep = mask[..., None]  # (batch, n, 1)
+    clean = x.masked_fill(~keep, 0.0)
+    count = keep.sum(dim=1).clamp(min=1)
+    return clean.sum(dim=1) / count
+
+
+def oracle(x: Tensor, mask: Tensor) -> Tensor:
+    rows = []
+    for sentence, real in zip(x, mask.tolist(), strict=True):
+        tokens = [token.double() for token, keep in zip(sentence, real, strict=True) if keep]
+        total = torch.zeros(x.shape[-1], dtype=torch.float64)
+        for token in tokens:
+            total = total + token / len(tokens)
+        rows.append(total)
+    return torch.stack(rows).float()
+
+
+def case(label: str, x: Tensor, mask: list | Tensor, part: str = "values", shape: str = "") -> Case:
+    return Case(label, {"x": x, "mask": torch.as_tensor(mask).bool()}, part=part, gradients=("x",), shape=shape)
+
+
+def draw(seed: int) -> list[Case]:
+    g = generator(seed)
+    n = 5 + seed % 3
+    x = torch.randn(3, n, 4, generator=g) + 1.0
+    mask = torch.ones(3, n)
+    mask[:, :5] = torch.tensor([[1, 1, 1, 0, 0], [0, 1, 1, 1, 1], [1, 0, 1, 0, 0]])
+    dirty = x.clone()
+    dirty[0, 3], dirty[1, 0], dirty[2, 4] = torch.nan, torch.inf, -torch.inf
+    return [
+        case(f"3 sentences of {n} places, pads anywhere", x, mask, shape="(batch, d)"),
+        case("NaN and infinities on the pads", dirty, mask, "dirty pads", "(batch, d)"),
+    ]
+
+
+def fixed() -> list[Case]:
+    x = torch.randn(2, 4, 3, generator=generator(4))
+    return [
+        case("no pads at all, one sentence", x[:1], [[1, 1, 1, 1]]),
+        case("one sentence of one token", x[:1, :1], [[1]]),
+        case("numbers around 1000", x + 1000, [[1, 1, 0, 1], [0, 1, 0, 0]]),
+        case("the second sentence has no token", x, [[1, 0, 1, 1], [0, 0, 0, 0]], "no token", "(batch, d)"),
+    ]
+
+
+EXERCISE = FunctionExercise(file=__file__, right=masked_mean, oracle=oracle, draw=draw, fixed=fixed)

@@ -1,0 +1,68 @@
+"""Exercise 07a.5, find the bugs: a stack of blocks. The oracle is PyTorch's encoder, with the same parameters."""
+
+from functools import cache
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from ...case import Case, generator
+from ...exercise import ModuleExercise
+from ..common import randn
+from .block_cases import NAMES, arguments, block_parameters, some_mask, torch_layer, torch_mask
+from .encoder_block import EncoderBlock
+
+
+class Encoder(nn.Module):
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, num_layers: int):
+        super().__init__()
+        self.layers = nn.ModuleList(EncoderBlock(d_model, num_heads, d_ff) for _ in range(num_layers))
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x)
+
+
+@cache
+def torch_encoder(d: int, num_heads: int, d_ff: int, num_layers: int) -> nn.TransformerEncoder:
+    """PyTorch's encoder; its own weights are never used, so one of each size will do."""
+    return nn.TransformerEncoder(torch_layer(d, num_heads, d_ff, True), num_layers, norm=nn.LayerNorm(d), enable_nested_tensor=False)
+
+
+def oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
+    state = {}
+    for name, value in parameters.items():
+        first, number, inner = [*name.split(".", 2), ""][:3]
+        state[name if first == "norm" else f"layers.{number}.{NAMES[inner]}"] = value
+    mask = torch_mask(inputs["mask"], inputs["x"], init["num_heads"])
+    return functional_call(torch_encoder(*init.values()), state, (inputs["x"], mask))
+
+
+def case(g: torch.Generator, label: str, shape: tuple[int, int, int], heads: int, layers: int, mask: Tensor | None = None) -> Case:
+    d = shape[-1]
+    parameters = {f"layers.{i}.{name}": value for i in range(layers) for name, value in block_parameters(g, d, 20).items()}
+    parameters |= {"norm.weight": 1 + 0.4 * randn(g, d), "norm.bias": 0.4 * randn(g, d)}
+    args = arguments(parameters, randn(g, *shape), heads, 20, mask, num_layers=layers)
+    slopes = ("x", "layers.0.linear1.weight", f"layers.{layers - 1}.attention.w_o.weight", "norm.weight")
+    return Case(label, args, part="values" if mask is None else "mask", gradients=slopes, shape="(batch, token, d_model)")
+
+
+def fixed() -> list[Case]:
+    g = generator(6)
+    return [
+        case(g, "a single layer", (1, 4, 6), 2, 1),
+        case(g, "2 layers, a mask for each sequence", (2, 5, 12), 3, 2, some_mask(g, 2, 5, 5)),
+        case(g, "2 layers, no token may look ahead", (1, 3, 6), 2, 2, torch.ones(3, 3).tril().bool()),
+    ]
+
+
+EXERCISE = ModuleExercise(
+    file=__file__,
+    right=Encoder,
+    oracle=oracle,
+    draw=lambda seed: [case(generator(seed), "3 layers, 2 sequences of 5 tokens, d_model = 12", (2, 5, 12), 4, 3)],
+    fixed=fixed,
+    forbidden=("torch.nn.TransformerEncoder.forward", "torch.nn.TransformerEncoderLayer.forward"),
+)

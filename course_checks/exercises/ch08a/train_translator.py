@@ -1,0 +1,129 @@
+"""Exercise 08a.8: a training step once more, with masks and padding. The oracle is Adam by hand, in double precision."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.func import functional_call
+from torch.nn import functional as F
+
+from ...case import CALLABLES, Case, Registered, generator
+from ...exercise import FunctionExercise
+from ..common import integers
+from .callables import VOCAB
+from .translation_loss import draw_targets
+
+Ids = list[Tensor]
+
+
+def train_translator(new_model: Any, sources: Ids, targets: Ids, rates: list[float], pad_id: int = 0) -> tuple[list[float], Tensor]:
+    model, losses = new_model(), []
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+
+    def scores_of(source: Tensor, target: Tensor) -> Tensor:
+        given = target[:, :-1]
+        mask = torch.ones(given.shape[1], given.shape[1], dtype=torch.bool).tril()
+        return model(source, given, (source != pad_id)[:, None], mask)
+
+    for source, target, rate in zip(sources, targets, rates, strict=True):
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        optimizer.zero_grad()
+        scores = scores_of(source, target)  # (batch, n-1, vocab)
+        wanted = target[:, 1:]
+        loss = F.cross_entropy(scores.flatten(0, 1), wanted.flatten(), ignore_index=pad_id)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    model.eval()
+    with torch.no_grad():
+        return losses, scores_of(sources[-1], targets[-1])
+
+
+def reference(new_model: Any, sources: Ids, targets: Ids, rates: list[float], pad_id: int = 0) -> tuple[list[float], Tensor]:
+    """The engine asks for right results of changed inputs, too: it gives the model by its name, and allows no gradients."""
+    make = CALLABLES[new_model.name] if isinstance(new_model, Registered) else new_model
+    with torch.enable_grad():
+        return train_translator(make, sources, targets, rates, pad_id)
+
+
+@torch.enable_grad()
+def oracle(new_model: Registered, sources: Ids, targets: Ids, rates: list[float], pad_id: int) -> tuple[list[float], Tensor]:
+    """Kingma and Ba 2015, algorithm 1, on gradients of a loss that goes prefix by prefix."""
+    model = CALLABLES[new_model.name]()
+    weights = {name: value.detach().double().requires_grad_() for name, value in model.named_parameters()}
+    first, second = ({name: torch.zeros_like(value) for name, value in weights.items()} for _ in range(2))
+
+    def scores_behind(source: Tensor, prefix: Tensor) -> Tensor:
+        n = prefix.shape[1]
+        masks = (source != pad_id)[:, None], torch.ones(n, n, dtype=torch.bool).tril()
+        return functional_call(model, weights, (source, prefix, *masks))[:, -1]
+
+    losses = []
+    for step, (source, target, rate) in enumerate(zip(sources, targets, rates, strict=True), start=1):
+        total = torch.zeros((), dtype=torch.float64)
+        for t in range(1, target.shape[1]):
+            log_p = torch.log_softmax(scores_behind(source, target[:, :t]), -1).gather(1, target[:, t : t + 1])[:, 0]
+            total = total - log_p[target[:, t] != pad_id].sum()
+        loss = total / (target[:, 1:] != pad_id).sum()
+        losses.append(loss.item())
+        slopes = torch.autograd.grad(loss, list(weights.values()))
+        for name, slope in zip(list(weights), slopes, strict=True):
+            first[name] = 0.9 * first[name] + 0.1 * slope
+            second[name] = 0.98 * second[name] + 0.02 * slope**2
+            high = torch.sqrt(second[name] / (1 - 0.98**step)) + 1e-9
+            weights[name] = (weights[name] - rate * first[name] / (1 - 0.9**step) / high).detach().requires_grad_()
+    model.eval()
+    rows = [scores_behind(sources[-1], targets[-1][:, :t]) for t in range(1, targets[-1].shape[1])]
+    return losses, torch.stack(rows, 1).detach().float()
+
+
+def draw_batch(g: torch.Generator, lengths: list[int], m: int, pads: list[int], pad_id: int, vocab: int) -> tuple[Tensor, Tensor]:
+    source = integers(g, 3, vocab, len(lengths), m)
+    source = torch.where(source == pad_id, 4, source)
+    for row, count in zip(source, pads, strict=True):
+        row[m - count :] = pad_id
+    target = draw_targets(g, lengths, pad_id)
+    return source, torch.where((target >= vocab) & (target != pad_id), 4, target)
+
+
+def case(label: str, part: str, maker: str, batches: list[tuple[Tensor, Tensor]], rates: list[float], pad_id: int = 0) -> Case:
+    args = {"new_model": Registered(maker), "sources": [a for a, _ in batches], "targets": [b for _, b in batches]}
+    return Case(label, args | {"rates": rates, "pad_id": pad_id}, part, calls={"new_model": 1})
+
+
+def draw(seed: int) -> list[Case]:
+    g = generator(seed)
+
+    def drawn(label: str, maker: str, part: str, even: bool, vocab: int, pad_id: int = 0) -> Case:
+        count = 3 + int(torch.randint(3, (), generator=g))
+        lengths = [[4, 4] if even else [1 + int(k) for k in torch.randperm(5, generator=g)[:3]] for _ in range(count)]
+        pads = [0, 0] if even else [0, 3, 1]
+        batches = [draw_batch(g, lengths[i], 6 + i % 2, pads, pad_id, vocab) for i in range(count)]
+        rates = [round(0.02 + 0.06 * torch.rand((), generator=g).item(), 4) for _ in range(count)]
+        return case(f"{count} batches of {len(pads)} sentences{label}", part, maker, batches, rates, pad_id)
+
+    return [
+        drawn(" of equal length", "eleven_words", "values", True, VOCAB),
+        drawn(" of unequal length", "nine_words", "padding", False, 9),
+        drawn(", padding has the id 7", "eleven_words", "padding", False, VOCAB, 7),
+        drawn(", a model that differs in training mode", "other_when_training", "evaluation", False, VOCAB),
+    ]
+
+
+def fixed() -> list[Case]:
+    return [case("one batch, one sentence", "values", "nine_words", [draw_batch(generator(3), [3], 4, [0], 0, 9)], [0.05])]
+
+
+EXERCISE = FunctionExercise(
+    file=__file__,
+    right=train_translator,
+    oracle=oracle,
+    reference=reference,
+    draw=draw,
+    fixed=fixed,
+    outputs=("losses", "scores"),
+    rtol=1e-3,
+    atol=2e-4,
+    forbidden=("course_utils.training.loop.fit", "course_utils.training.schedules.token_loss"),
+)

@@ -1,0 +1,76 @@
+"""Exercise 08a.5: the loss of a whole target in one pass. The oracle goes prefix by prefix, in double precision."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ...case import CALLABLES, Case, Registered, generator, refusal
+from ...exercise import FunctionExercise
+from ..common import integers, randn
+from .callables import VOCAB
+
+
+def translation_loss(model: Callable, source: Tensor, target: Tensor, pad_id: int = 0) -> tuple[Tensor, Tensor]:
+    if target.shape[1] < 2:
+        raise ValueError(f"a target of {target.shape[1]} token leaves nothing to predict")
+    given, wanted = target[:, :-1], target[:, 1:]  # (batch, n-1) each
+    scores = model(source, given)  # (batch, n-1, vocab)
+    log_p = torch.log_softmax(scores, dim=-1)
+    losses = -log_p.gather(-1, wanted[..., None])[..., 0]
+    real = wanted != pad_id
+    losses = losses * real
+    return losses.sum() / real.sum(), losses
+
+
+def oracle(model: Registered, source: Tensor, target: Tensor, pad_id: int) -> tuple[Tensor, Tensor]:
+    losses, count = torch.zeros(len(target), target.shape[1] - 1, dtype=torch.float64), 0
+    for b, t in (target[:, 1:] != pad_id).nonzero().tolist():
+        scores = CALLABLES[model.name](source[b : b + 1], target[b : b + 1, : t + 1])[0, -1].double()
+        losses[b, t] = torch.logsumexp(scores, 0) - scores[target[b, t + 1]]
+        count += 1
+    return (losses.sum() / count).float(), losses.float()
+
+
+def draw_targets(g: torch.Generator, lengths: list[int], pad_id: int) -> Tensor:
+    """Begin, words, end, padding behind; 1 and 2 are begin and end."""
+    target = torch.full((len(lengths), max(lengths) + 2), pad_id)
+    for row, length in zip(target, lengths, strict=True):
+        words = integers(g, 3, VOCAB, length)
+        row[: length + 2] = torch.cat([torch.tensor([1]), torch.where(words == pad_id, 4, words), torch.tensor([2])])
+    return target
+
+
+def arguments(source: Tensor, target: Tensor, pad_id: int = 0, model: str = "causal_toy") -> dict[str, Any]:
+    return {"model": Registered(model), "source": source, "target": target, "pad_id": pad_id}
+
+
+def draw(seed: int) -> list[Case]:
+    g = generator(seed)
+    even = arguments(integers(g, 3, VOCAB, 2, 6), draw_targets(g, [5, 5], 0))
+    uneven = arguments(integers(g, 3, VOCAB, 3, 7), draw_targets(g, [1, 6, 3], 0))
+    seven = arguments(integers(g, 3, 7, 2, 9), draw_targets(g, [2, 6], 7), 7)
+    return [
+        Case("2 sentences of 5 words", even, calls={"model": 1}),
+        Case("3 sentences of 1, 6 and 3 words", uneven, "padding"),
+        Case("padding has the id 7", seven, "padding"),
+    ]
+
+
+def fixed() -> list[Case]:
+    g = generator(4)
+    floats = arguments(randn(g, 2, 6), draw_targets(g, [2, 5], 0), model="listening_toy")
+    begun = arguments(integers(g, 3, VOCAB, 3, 5), torch.tensor([[1, 5, 4, 2], [1, 0, 0, 0], [1, 9, 2, 0]]))
+    return [
+        Case("a model whose source is floats", floats, "padding", gradients=("source",)),
+        Case("one target is begin and pads", begun, "padding"),
+        Case("a target of begin and end alone", arguments(integers(g, 3, VOCAB, 1, 3), torch.tensor([[1, 2]]))),
+        refusal("a target of one token", arguments(integers(g, 3, VOCAB, 2, 3), torch.tensor([[1], [1]])), "1", part="refusal"),
+    ]
+
+
+FORBIDDEN = ("course_utils.training.schedules.token_loss",)
+EXERCISE = FunctionExercise(
+    file=__file__, right=translation_loss, oracle=oracle, draw=draw, fixed=fixed, outputs=("loss", "losses"), forbidden=FORBIDDEN
+)

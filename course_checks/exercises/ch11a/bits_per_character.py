@@ -1,0 +1,62 @@
+"""Exercise 11a.6: bits per character over windows. The oracle scores token by token, from the first window that reaches it."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ...case import Case, Registered, generator
+from ...exercise import FunctionExercise
+from ..common import integers
+from .callables import VOCAB, causal_logits
+from .windows import windows
+
+
+def bits_per_character(logits_of: Callable, ids: Tensor, size: int, stride: int, characters: int) -> float:
+    inputs, targets = windows(ids, size, stride)
+    new = targets.clone()
+    new[1:, : size - stride] = -100
+    logits = logits_of(inputs)
+    total = F.cross_entropy(logits.flatten(0, 1), new.flatten(), reduction="sum").item()
+    return total / math.log(2) / characters
+
+
+def oracle(logits_of: Callable, ids: Tensor, size: int, stride: int, characters: int) -> float:
+    bits, read = 0.0, {}
+    for place in range(1, len(ids)):
+        start = stride * max(0, -((size - place) // stride))  # of the first window that reaches this token
+        if start not in read:
+            read[start] = causal_logits(ids[None, start : start + size])[0].double().softmax(-1).tolist()
+        bits -= math.log2(read[start][place - 1 - start][int(ids[place])])
+    return bits / characters
+
+
+def case(g: torch.Generator, n: int, size: int, stride: int, characters: int, part: str) -> Case:
+    args = {"logits_of": Registered("causal_logits"), "ids": integers(g, 0, VOCAB, n)}
+    args |= {"size": size, "stride": stride, "characters": characters}
+    return Case(f"{n} tokens, {characters} characters, windows of {size}, stride {stride}", args, part)
+
+
+def draw(seed: int) -> list[Case]:
+    g = generator(seed)
+    return [
+        case(g, 13, 4, 4, 31, "side by side"),
+        case(g, 16, 6, 6, 47, "a short window"),
+        case(g, 14, 5, 2, 37, "overlapping"),
+        case(g, 18, 7, 3, 41, "overlapping"),
+    ]
+
+
+def fixed() -> list[Case]:
+    g = generator(6)
+    return [
+        case(g, 16, 7, 5, 30, "overlapping"),
+        case(g, 4, 9, 3, 10, "edges"),
+        case(g, 2, 5, 5, 3, "edges"),
+        case(g, 9, 4, 1, 25, "edges"),
+    ]
+
+
+EXERCISE = FunctionExercise(file=__file__, right=bits_per_character, oracle=oracle, draw=draw, fixed=fixed)

@@ -1,0 +1,119 @@
+"""The three kinds of answers, a function, a module and a prediction: how each is opened and called on a case's arguments.
+
+A sandbox knows a kind by its name alone, and so does what crosses to it. Nothing here knows an exercise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .observation import Misfit
+from .plain_data import kind_of
+
+Args = dict[str, Any]
+
+
+class Function:
+    """A case's arguments are the function's, by name."""
+
+    name = "function"
+    groups: tuple[str, ...] = ("",)  # keys of a case's arguments under which inputs lie; "": they are the inputs
+    repeats_first = False  # whether the first two cases are called twice in a row, when an answer is called again
+
+    def instead(self, answer: Any) -> str:
+        """What was passed, in a learner's words, when it cannot be an answer at all; empty when it can."""
+        return "" if callable(answer) and not isinstance(answer, (type, torch.Tensor)) else kind_of(answer)
+
+    def inputs(self, args: Args) -> Args:
+        """What the call itself is given."""
+        return args
+
+    def open(self, answer: Any, args: Args) -> Any:
+        """What is called: the answer itself, or what it makes of the case."""
+        return answer
+
+    def problem(self, opened: Any, args: Args) -> Misfit | None:
+        """Why what was opened cannot take the case's parameters, None when it can."""
+        return None
+
+    def load(self, opened: Any, args: Args) -> dict[str, torch.Tensor]:
+        """Make it ready for the case; returns parameters by which one can differentiate."""
+        return {}
+
+    def start(self, opened: Any, args: Args) -> str | None:
+        """What a new module starts with, where the case asks for nothing else."""
+        return None
+
+    def likeness(self, args: Args) -> str:
+        """Cases with the same text can be given to one opened answer, one after the other."""
+        return ""
+
+    def fixed_mode(self, cases: list[Args]) -> bool:
+        """Whether training and evaluation must do the same."""
+        return False
+
+
+class Module(Function):
+    """A case holds ``init``, ``parameters``, ``inputs`` (None: how does it start?), and perhaps ``mode``."""
+
+    name = "module"
+    groups = ("inputs", "parameters")
+    repeats_first = True
+
+    def instead(self, answer: Any) -> str:
+        return "" if isinstance(answer, type) else kind_of(answer)
+
+    def inputs(self, args: Args) -> Args:
+        return args["inputs"] or {}
+
+    def open(self, answer: Any, args: Args) -> Any:
+        return answer(**args["init"])
+
+    def problem(self, opened: Any, args: Args) -> Misfit | None:
+        if not isinstance(opened, torch.nn.Module):
+            return Misfit("not a module")
+        own, wanted = dict(opened.named_parameters()), args["parameters"]
+        if set(own) != set(wanted):
+            return Misfit("names", missing=tuple(sorted(set(wanted) - set(own))), extra=tuple(sorted(set(own) - set(wanted))))
+        for name, tensor in wanted.items():
+            if own[name].shape != tensor.shape:
+                return Misfit("sizes", name=name, got=str(tuple(own[name].shape)), want=str(tuple(tensor.shape)))
+        return None
+
+    def load(self, opened: Any, args: Args) -> dict[str, torch.Tensor]:
+        own = dict(opened.named_parameters())
+        with torch.no_grad():
+            for name, tensor in args["parameters"].items():
+                own[name].copy_(tensor)
+        opened.train(args.get("mode") != "eval")
+        return own
+
+    def start(self, opened: Any, args: Args) -> str | None:
+        return starts(opened) if args["inputs"] is None and isinstance(opened, torch.nn.Module) else None
+
+    def likeness(self, args: Args) -> str:
+        return f"{args['init']} {[(name, tuple(tensor.shape)) for name, tensor in args['parameters'].items()]}"
+
+    def fixed_mode(self, cases: list[Args]) -> bool:
+        return not any("mode" in args for args in cases)
+
+
+class Value(Function):
+    """Words or numbers: nothing is called."""
+
+    name = "value"
+    groups = ()
+
+    def instead(self, answer: Any) -> str:
+        return ""
+
+
+KINDS: dict[str, Function] = {kind.name: kind for kind in (Function(), Module(), Value())}
+
+
+def starts(module: torch.nn.Module) -> str:
+    """Each parameter of a new module, by name, and whether it starts at random or at one number: ``"bias 0, weight random"``."""
+    found = {name: torch.unique(value.detach()) for name, value in sorted(module.named_parameters())}
+    return ", ".join(f"{name} {f'{numbers.item():g}' if len(numbers) == 1 else 'random'}" for name, numbers in found.items())

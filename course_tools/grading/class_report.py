@@ -1,0 +1,260 @@
+"""What instructors read: ``report.html`` for the class."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from html import escape
+from statistics import median
+from typing import Any, NamedTuple
+
+from .collect import printable
+from .feedback import nothing_filled_in, page_name, state
+from .marks import exercises_of
+from .markup import bar, page, panel, row, table
+from .resubmissions import resubmissions
+from .settings import Settings
+from .students import CountedMark, Student, assigned, share
+
+TOP, EXAMPLES = 3, 40  # misconceptions that are told first, and those with an example
+NO_MISCONCEPTION = (
+    "tampering",
+    "not an observation",
+    "stopped by itself",
+    "stopped by the sandbox",
+    "time used up",
+    "result far too large",
+)
+_HINT = re.compile(r"<b>Mistake\.</b> (.*?)</div>", re.DOTALL)
+# What the panel of an answer says that is wrong for no reason that has a name.
+NAMELESS = {
+    "raised": "stopped with an error",
+    "type": "another type, or other parameters",
+    "shape": "another shape",
+    "finite": "NaN or infinite",
+    "values": "other numbers",
+    "gradients": "other gradients",
+}
+Mistakes = dict[str, dict[str, list[Student]]]  # exercise → misconception → who
+
+
+def class_report(students: list[Student], settings: Settings, only: tuple[str, ...] = ()) -> str:
+    """The class: what needs an instructor's eye, what to talk about tomorrow, each exercise, how the points are spread, resubmissions."""
+    everybody = assigned(students, settings, only)
+    graded = [s for s in students if s.marks]
+    shares = [part for s in graded if (part := share(s, everybody, settings, only)) is not None]
+    mistakes: Mistakes = defaultdict(lambda: defaultdict(list))
+    for student in graded:
+        for key, mark in student.marks.items():
+            if mark.mistake and state(mark) == "not yet" and not mark.follows and mark.mistake not in NO_MISCONCEPTION:
+                mistakes[key][mark.mistake].append(student)
+    middle = f" The median is {100 * median(shares):.0f} % of the points." if shares else ""
+    sections = [
+        ("look", "Please look at these yourself", _to_look_at(students)),
+        ("tomorrow", "What to talk about tomorrow", _tomorrow(graded, mistakes)),
+        ("exercises", "Exercises", _exercises(graded, mistakes)),
+        ("points", "Points", _points(shares, len(students) - len(graded))),
+        ("again", "Handed in again", resubmissions(graded)),
+        ("students", "Students", _students(students, everybody, settings, only)),
+    ]
+    links = "".join(f"<a href='#{name}'>{title}</a>" for name, title, text in sections if text)
+    body = "".join(f"<h2 id='{name}'>{title}</h2>{text}" for name, title, text in sections if text)
+    lead = f"{len(graded)} of {len(students)} students handed in something that could be graded.{middle}"
+    return page(
+        "Class report",
+        f"<h1>The class</h1><p class='lead'>{lead}</p><p>{_assigned(everybody, settings, only)}</p>"
+        f"<nav aria-label='On this page'>{links}</nav>{body}",
+    )
+
+
+def _assigned(everybody: list[str], settings: Settings, only: tuple[str, ...]) -> str:
+    """Of what per cents are taken, and why."""
+    chapters = list(dict.fromkeys(key.split(".")[0] for key in everybody))
+    which = f"chapter{'s'[: len(chapters) > 1]} {', '.join(chapters)}" if chapters else "nothing"
+    them = "them" if len(chapters) > 1 else "it"
+    if settings.exercises:
+        return f"Percentages refer to the {len(everybody)} exercises that your settings list ({escape(which)})."
+    if only:
+        return f"Percentages refer to the {len(everybody)} exercises of {escape(which)}, which you asked for with <code>--only</code>."
+    return (
+        f"Percentages refer to {escape(which)}, because at least half of the class handed {them} in, and to whatever else a student "
+        "handed in. If you had assigned something else, list it under <code>exercises</code> in a settings file."
+    )
+
+
+def _to_look_at(students: list[Student]) -> str:
+    """What the machine cannot decide: claims that grading did not confirm, copies, what could not be graded."""
+
+    def named(wanted: Any) -> list[str]:
+        return [f"{s.name}: {key}" for s in students for key, mark in s.marks.items() if wanted(mark)]
+
+    kinds = (
+        ("The notebook's saved output says “right”, and grading says otherwise", named(lambda mark: mark.claimed)),
+        ("Instruction for instruction the course's own version", named(lambda mark: mark.copied)),
+        ("Something other than an answer wrote into the results", named(lambda mark: mark.mistake == "tampering")),
+        ("What came back could not be judged", named(lambda mark: mark.unjudged)),
+        (
+            "Every exercise is as it was handed out, perhaps because this is the wrong copy of the notebook",
+            [s.name for s in students if nothing_filled_in(s)],
+        ),
+        ("Could not be graded", [f"{s.name}: {text.removeprefix(f'{s.name}: ')}" for s in students for text in s.problems]),
+    )
+    return "".join(
+        f"<h3>{escape(title)}</h3><ul>" + "".join(f"<li>{escape(printable(text, 300))}</li>" for text in texts) + "</ul>"
+        for title, texts in kinds
+        if texts
+    )
+
+
+class Misconception(NamedTuple):
+    """A misconception that was recognised: of which exercise, and in whose answers."""
+
+    key: str
+    name: str
+    who: list[Student]
+
+    def rank(self) -> tuple[int, float, str, str]:
+        """The commonest and then the costliest first."""
+        lost = sum(student.marks[self.key].possible - student.marks[self.key].points for student in self.who)
+        return -len(self.who), -lost, self.key, self.name
+
+
+def _tomorrow(graded: list[Student], mistakes: Mistakes) -> str:
+    """Misconceptions, the commonest and then the costliest first, each with what one of the learners saw, without the name; and what the
+    fewest solved."""
+    found = [Misconception(key, name, who) for key, names in mistakes.items() for name, who in names.items()]
+    ranked = sorted(found, key=Misconception.rank)
+    told = [entry for entry in ranked if len(entry.who) > 1][:TOP] or ranked[:TOP]
+    others = [entry for entry in ranked if entry not in told]
+    parts = [_told(entry, graded) for entry in told] or ["<p>No misconception was recognised.</p>"]
+    parts.append(_hardest(graded))
+    parts.append(_folded("More that several students share", [entry for entry in others if len(entry.who) > 1], graded))
+    parts.append(_folded("Mistakes of one student each", [entry for entry in others if len(entry.who) == 1], graded))
+    return "".join(parts)
+
+
+def _told(entry: Misconception, graded: list[Student]) -> str:
+    """A misconception with its hint, and with the panel of one of those who have it."""
+    html = _example(entry.who, entry.key)
+    hint = _HINT.search(html)
+    why = hint[1].removeprefix(escape(f"{entry.name[0].upper()}{entry.name[1:]}. ")) if hint else ""
+    title = f"<h3>{escape(_titled(entry))} ({_of_those(graded, entry)})</h3>"
+    return title + (f"<p>{why}</p>" if why else "") + _details("What one of them sees", panel(html))
+
+
+def _hardest(graded: list[Student]) -> str:
+    """The exercises that the fewest solved, if these are few."""
+    exercises = exercises_of()
+    shares = sorted((_solved(graded, key), key) for key in exercises if _having(graded, key))[:TOP]
+    named = [f"{escape(key)} {escape(exercises[key].title)} ({part:.0%})" for part, key in shares if part < 0.6]
+    return f"<p>Solved by the fewest: {', '.join(named)}.</p>" if named else ""
+
+
+def _folded(title: str, entries: list[Misconception], graded: list[Student]) -> str:
+    """More misconceptions, each a line that opens."""
+    if not entries:
+        return ""
+    shown = [
+        _details(_titled(entry) + (f" ({_of_those(graded, entry)})" if len(entry.who) > 1 else ""), panel(_example(entry.who, entry.key)))
+        for entry in entries[:EXAMPLES]
+    ]
+    left = len(entries) - EXAMPLES
+    more = f"<p class='note'>And {left} more; they are in the table below.</p>" if left > 0 else ""
+    return f"<h3>{title}</h3>{''.join(shown)}{more}"
+
+
+def _titled(entry: Misconception) -> str:
+    exercise = exercises_of()[entry.key]
+    return f"{exercise.id} {exercise.title}{'' if exercise.title[-1] in '?!' else ':'} {entry.name}"
+
+
+def _details(summary: str, html: str) -> str:
+    return f"<details><summary>{escape(summary)}</summary>{html}</details>"
+
+
+def _having(graded: list[Student], key: str) -> list[CountedMark]:
+    return [s.marks[key] for s in graded if key in s.marks]
+
+
+def _solved(graded: list[Student], key: str) -> float:
+    marks = _having(graded, key)
+    return sum(state(mark) == "right" for mark in marks) / len(marks)
+
+
+def _of_those(graded: list[Student], entry: Misconception) -> str:
+    """How many, and of how many who tried."""
+    tried = sum(state(mark) != "blank" for mark in _having(graded, entry.key))
+    return f"{len(entry.who)} of {tried} who tried"
+
+
+def _example(who: list[Student], key: str) -> str:
+    """The panel of one of them: of one in whose text no part of the own name stands, or else without it."""
+    for student in who:
+        html = student.marks[key].html
+        if _without(student, html) == html:
+            return html
+    return _without(who[0], who[0].marks[key].html)
+
+
+def _without(student: Student, html: str) -> str:
+    """A panel without the words of a student's name or number."""
+    words = [word for word in re.findall(r"\w{3,}", f"{student.name} {student.identity}".replace("_", " ")) if word != "Participant"]
+    if not words:
+        return html
+    any_of = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    pattern = re.compile(rf"(?<![^\W\d_])({any_of})(?![^\W\d_])", re.IGNORECASE)  # "ada_file" and "ada2" are names, too; "Adapter" is not
+    return "".join(text if text.startswith("<") else pattern.sub("…", text) for text in re.split(r"(<[^>]*>)", html))
+
+
+def _exercises(graded: list[Student], mistakes: Mistakes) -> str:
+    """A row for each exercise; right, partly, wrong and not attempted are together those who handed it in."""
+    rows = []
+    for key, exercise in exercises_of().items():
+        marks = _having(graded, key)
+        if not marks:
+            continue
+        count = Counter("partly" if state(mark) == "not yet" and mark.points > 0 else state(mark) for mark in marks)
+        solved = _solved(graded, key)
+        said = f"<div class='said'>{'<br>'.join(_went_wrong(key, marks, mistakes.get(key, {})))}</div>"
+        numbers = (count[kind] for kind in ("right", "partly", "not yet", "blank"))
+        rows.append(row(f"{escape(key)} {escape(exercise.title)}", bar(4 * solved, f"{solved:.0%}"), len(marks), *numbers, said))
+    heads = "Exercise", "Solved by", "#Handed in", "#Right", "#Partly", "#Wrong", "#Blank", "What went wrong"
+    return table("Exercises", heads, rows) if rows else ""
+
+
+def _went_wrong(key: str, marks: list[CountedMark], mistakes: dict[str, list[Student]]) -> list[str]:
+    """How often which misconception, a wrong answer below, or what else the panels say that is wrong for no reason that has a name."""
+    names = sorted(mistakes.items(), key=lambda item: (-len(item[1]), item[0]))
+    said = [f"{escape(name)} ({len(who)})" for name, who in names[:TOP]]
+    said += [f"others ({sum(len(who) for _, who in names[TOP:])})"] if names[TOP:] else []
+    wrong = [mark for mark in marks if state(mark) == "not yet"]
+    follows = sum(bool(mark.follows) for mark in wrong)
+    said += [f"<i>builds on a wrong answer ({follows})</i>"] if follows else []
+    named = {id(student.marks[key]) for _, who in names for student in who}
+    nameless = Counter(
+        "something else" if mark.mistake else NAMELESS.get(mark.stage, "something else")
+        for mark in wrong
+        if not mark.follows and id(mark) not in named
+    )
+    return said + [f"<i>{words} ({number})</i>" for words, number in nameless.most_common()]
+
+
+def _students(students: list[Student], everybody: list[str], settings: Settings, only: tuple[str, ...]) -> str:
+    """Who has how many points, with a link to the page that the student reads; folded, because a report may be shown to the class."""
+    rows = []
+    for s in students:
+        part = share(s, everybody, settings, only) if s.marks else None
+        name = printable(s.name) + (f" ({printable(s.identity)})" if s.identity else "")
+        link = f"<a href='feedback/{escape(page_name(s), quote=True)}'>{escape(name)}</a>"
+        rows.append(row(link, s.total(), "" if part is None else f"{100 * part:.0f} %"))
+    shown = table("Students", ("Student", "#Points", "Share"), rows)
+    return f"<details><summary>Points, and each student's page</summary>{shown}</details>" if rows else ""
+
+
+def _points(shares: list[float], without: int) -> str:
+    """How the points are spread, of those who have some mark."""
+    tenths = Counter(min(9, int(10 * part + 1e-9)) for part in shares)
+    highest = max(tenths.values(), default=1)
+    rows = [row(f"{10 * i}–{10 * i + 10} %", tenths[i], bar(12 * tenths[i] / highest)) for i in range(10)]
+    missing = f"<p class='note'>Not counted here: {without} for whom nothing could be graded.</p>" if without else ""
+    return table("Points", ("Share of all points", "#Students", ""), rows) + missing

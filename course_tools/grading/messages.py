@@ -1,0 +1,53 @@
+"""What goes between the judge, the fork server and the worker.
+
+Both sides of the sandbox import this file. Standard library only: the fork server starts with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Job:
+    """To the fork server: a submission to be shut in, with its bytes of memory and of each folder, and its seconds of the processor."""
+
+    id: int
+    memory: int
+    space: int
+    cpu: int
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """To the worker, first: what was handed in, and by id the names that the exercises ask for."""
+
+    content: bytes
+    exercises: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Task:
+    """To the worker: an exercise to run and observe, with the cells it needs or with ``everything`` above its check.
+
+    ``cases`` are pairs of arguments and of names to differentiate by. ``limit`` is the seconds of the answer itself, ``seconds`` those of
+    its cells, too; ``size`` the bytes of the result.
+    """
+
+    exercise: str
+    kind: str
+    forbidden: tuple[str, ...]
+    cases: list[tuple[dict[str, Any], tuple[str, ...]]]
+    limit: float
+    seconds: float
+    size: int
+    everything: bool = False
+
+
+@dataclass(frozen=True)
+class Report:
+    """From the worker: how a task ended ("done", "time", "size", "forged" or "exit N"), and the bytes of its reply."""
+
+    ended: str
+    reply: bytes

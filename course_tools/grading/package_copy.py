@@ -1,0 +1,70 @@
+"""What of the course lies inside the sandbox, and where the rest of it must not be seen."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+
+import course_checks
+from course_utils.paths import PACKAGE, ROOT
+
+CHECKS = Path(course_checks.__file__).resolve().parent
+TOOLS = Path(__file__).resolve().parents[1]
+COURSE = ("course_utils", "course_checks", "course_tools")  # an installed copy of these must not be seen
+OPEN_PACKAGES = ("models", "text", "training", "show", "experiments")  # of course_utils, for submissions to import
+OBSERVERS = ("again", "case", "kinds", "limits", "observation", "observe", "own_code", "plain_data", "shortcuts")  # of course_checks
+WORKERS = (  # of course_tools.grading
+    "blocked_calls",
+    "cell_names",
+    "cells",
+    "dependencies",
+    "forkserver",
+    "likeness",
+    "messages",
+    "reply",
+    "shell",
+    "wire",
+    "worker",
+)
+
+
+def copy_package(folder: Path) -> None:
+    """Copy into ``folder`` what submissions may import: the course without exercises, judge, launcher and authoring."""
+    utils, checks, tools = (folder / name for name in COURSE)
+    utils.mkdir(parents=True)
+    for name in ("__init__", "paths"):
+        shutil.copy2(PACKAGE / f"{name}.py", utils)
+    for name in OPEN_PACKAGES:
+        shutil.copytree(PACKAGE / name, utils / name, ignore=shutil.ignore_patterns("__pycache__"))
+    checks.mkdir()
+    shutil.copy2(TOOLS / "grading" / "inside" / "checks.py", checks / "__init__.py")
+    for name in OBSERVERS:
+        shutil.copy2(CHECKS / f"{name}.py", checks)
+    for path in sorted((CHECKS / "exercises").glob("ch*/callables.py")):
+        chapter = checks / "exercises" / path.parent.name
+        _empty_package(chapter.parent, "Only what cases hand to an answer.")
+        _empty_package(chapter, "Only what cases hand to an answer.")
+        shutil.copy2(path, chapter)
+    _empty_package(tools, "The part of the tools that runs inside.")
+    _empty_package(tools / "grading", "The part of grading that runs inside.")
+    shutil.copy2(TOOLS / "metadata.py", tools)
+    for name in WORKERS:
+        shutil.copy2(TOOLS / "grading" / f"{name}.py", tools / "grading")
+
+
+def _empty_package(folder: Path, docstring: str) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "__init__.py").write_text(f'"""{docstring}"""\n', encoding="utf-8")
+
+
+def copies_of_the_course() -> set[Path]:
+    """Folders that hold oracles, or would if they existed: ours, and an installed copy wherever Python looks."""
+    folders = [*sys.path, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    return {PACKAGE, CHECKS, TOOLS, *(Path(folder).resolve() / name for folder in folders if folder for name in COURSE)}
+
+
+def hidden_folders() -> set[Path]:
+    """Everything that an empty folder has to cover, should it lie in what the sandbox shows."""
+    return copies_of_the_course() | {ROOT / name for name in ("solutions", "tests", ".git")}

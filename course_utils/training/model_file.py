@@ -1,0 +1,54 @@
+"""A trained model as one safetensors file: weights in 16 bits, and what else is needed to use it."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeVar
+
+from torch import nn
+
+Model = TypeVar("Model", bound=nn.Module)
+
+
+def save_model(path: Path, model: nn.Module, config: Any, command: str, shared: Mapping[str, str] | None = None, **described: Any) -> None:
+    """Write weights, the configuration (a dataclass), ``described`` (as JSON) and the command that makes the file.
+
+    ``shared`` maps the name of a parameter that is another one as well, and is left out, to that other one.
+    """
+    from safetensors.torch import save_file
+
+    weights = {name: value.half().contiguous() for name, value in model.state_dict().items() if name not in (shared or {})}
+    facts = {name: json.dumps(value) for name, value in {"config": asdict(config), **described}.items()}
+    save_file(weights, path, {**facts, "command": command})
+
+
+def load_model(
+    path: str | Path,
+    kind: str,
+    make: Callable[[dict[str, Any]], Model],
+    described: tuple[str, ...] = (),
+    shared: Mapping[str, str] | None = None,
+) -> tuple[Model, dict[str, Any]]:
+    """The model, in 32 bits and evaluation mode, and what describes it.
+
+    ``make`` builds it from its configuration. ValueError when the file holds something else than a ``kind``, or
+    parameters with other names or shapes; the first one is named.
+    """
+    from safetensors import safe_open
+
+    shared = shared or {}
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata() or {}
+        if not {"config", *described} <= set(metadata):
+            raise ValueError(f"{path} holds no {kind}: its metadata are {sorted(metadata)}")
+        weights = {name: file.get_tensor(name).float() for name in file.keys()}
+    facts = {name: json.loads(metadata[name]) for name in ("config", *described)}
+    model = make(facts["config"])
+    wanted = {name: tuple(value.shape) for name, value in model.state_dict().items() if name not in shared}
+    found = {name: tuple(value.shape) for name, value in weights.items()}
+    if wrong := sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name)):
+        name = wrong[0]
+        raise ValueError(f"{path} belongs to another model: {name} is {found.get(name)}, expected {wanted.get(name)}")
+    model.load_state_dict(weights | {name: weights[other] for name, other in shared.items()})
+    return model.eval(), facts

@@ -1,0 +1,118 @@
+"""Ablations of chapter 07a, The Transformer block."""
+
+from .ablation import Ablation
+
+ABLATIONS = [
+    Ablation(
+        "With He's initialisation fifty plain layers learn at a small rate.",
+        "PyTorch's variance in its place",
+        'assert small["plain, He"].max() < 0.1',
+        '"plain, He": dict(variance=2 / 32)',
+        '"plain, He": dict(variance=1 / 96)',
+    ),
+    Ablation(
+        "With He's initialisation fifty plain layers do not learn at a large rate.",
+        "the large rate no larger than the small one",
+        'assert large["plain, He"].median() > 0.4',
+        "steps=80, lr=rate, optimizer=adam",
+        "steps=80, lr=1e-3, optimizer=adam",
+    ),
+    Ablation(
+        "Residual and norm together learn at both rates.",
+        "no residual",
+        'assert max(run["residual and norm"].max()',
+        "add=1.0, norm=F.layer_norm)",
+        "add=0.0, norm=F.layer_norm)",
+    ),
+    Ablation(
+        "Behind a ReLU a norm that subtracts the mean stretches the gradient.",
+        "the mean subtracted in both",
+        "assert level < 10 < 1e3 < stretched",
+        "norm=F.rms_norm)",
+        "norm=F.layer_norm)",
+    ),
+    Ablation(
+        "A residual needs a norm or a small factor.",
+        "the factor left out",
+        'assert max(run["residual / √50"].max()',
+        "dict(variance=1 / 96, add=50**-0.5)",
+        "dict(variance=1 / 96, add=1.0)",
+    ),
+    Ablation(
+        "Before training He's network tells the points apart.",
+        "all points equal",
+        'assert found["plain, He", 1e-2][2].min() > 0.1',
+        "deep.stream(points)[1].detach()",
+        "deep.stream(0 * points)[1].detach()",
+    ),
+    Ablation(
+        "A large rate takes away what differs from point to point in a plain network.",
+        "measured before the training",
+        'assert found["plain, He", 1e-2][3][failed].max() < 0.01',
+        "return errors().detach(), gradient, before, differences()",
+        "return errors().detach(), gradient, before, before",
+    ),
+    Ablation(
+        "The mean square behind fifty ReLU layers follows from the variance of the weights.",
+        "a variance a third smaller",
+        'assert 1e-6 < grown["He"].min()',
+        '("He", 2 / 32))',
+        '("He", 1.3 / 32))',
+    ),
+    Ablation(
+        "A norm over one token leaks to no other token.",
+        "a norm over tokens and features",
+        'assert max(leaks["layer"]) < 1e-5',
+        '"layer": (2,)',
+        '"layer": (1, 2)',
+    ),
+    Ablation(
+        "A mask keeps the pads away from the real tokens.",
+        "no mask",
+        "assert moved > 0.3 > 1e-4 > kept",
+        "masked = through(padded, real.expand(10, 10))[:, :6]",
+        "masked = through(padded)[:, :6]",
+    ),
+    Ablation(
+        'The blocks write the meaning of "flies" onto its stream.',
+        "no blocks",
+        "assert right > 0.97",
+        "self.head(self.encoder(self.embed(ids) + self.position))",
+        "self.head(self.embed(ids) + self.position)",
+    ),
+    Ablation(
+        "LayerNorm loses two directions, because it is two projections.",
+        "no centring: one direction is lost",
+        "assert rank == d - 2",
+        "norm = lambda t: F.layer_norm(t, (d,), eps=0)",
+        "norm = lambda t: F.rms_norm(t, (d,), eps=0)",
+    ),
+    Ablation(
+        "A token three times as long gets a third of the gradient.",
+        "the same token again",
+        "assert abs(J3.norm() / J.norm() - 1 / 3) < 1e-6",
+        "jacobian(norm, 3 * x)",
+        "jacobian(norm, x)",
+    ),
+    Ablation(
+        "The ReLU makes room for many pairs.",
+        "no ReLU",
+        'assert min(memory["with ReLU"]) > 0.99',
+        "hidden = torch.relu(hidden - 0.5)",
+        "hidden = hidden - 0.5",
+    ),
+    Ablation(
+        "Every block brings the prediction closer.",
+        "blocks that add nothing",
+        "assert all(low < high - 0.1 for high, low in zip(lens, lens[1:]))",
+        "found.append(one(found[-1], self.mask))",
+        "found.append(found[-1])",
+    ),
+    Ablation(
+        "Units promote the letters that follow where they are active.",
+        "each unit with its neighbour's value",
+        "assert own.mean() > 1.5 * neighbour.mean()",
+        "own = agreement(promoted) ",
+        "own = agreement(promoted.roll(1, 0)) ",
+    ),
+]

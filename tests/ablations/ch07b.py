@@ -1,0 +1,112 @@
+"""Ablations of chapter 07b, Norms and gates."""
+
+from .ablation import Ablation
+
+ABLATIONS = [
+    Ablation(
+        "Eight pre-norm blocks learn at the large rate where post-norm does not.",
+        "post-norm for both",
+        'assert runs["pre", 8, 0.02].max() < 2.6',
+        "runs[name, depth, lr] = held_out(step, lr, depth)",
+        "runs[name, depth, lr] = held_out(post, lr, depth)",
+    ),
+    Ablation(
+        "At a smaller rate post-norm learns as well as pre-norm.",
+        "four times that rate",
+        'assert (trained["post", 0.005] - trained["pre", 0.005]).abs().max() < 0.08',
+        "trained[name, lr] = held_out(step, lr)",
+        "trained[name, lr] = held_out(step, 4 * lr)",
+    ),
+    Ablation(
+        "A warm-up lets post-norm learn.",
+        "no warm-up",
+        'assert trained["post", "warm-up"].max() < 2.68',
+        'trained[name, "warm-up"] = held_out(step, 0.02, warm_up=60)',
+        'trained[name, "warm-up"] = held_out(step, 0.02)',
+    ),
+    Ablation(
+        "A warm-up does nothing that a smaller rate would not do.",
+        "the rate not smaller",
+        'assert (trained["post", 0.01] < trained["post", "warm-up"]).all()',
+        "trained[name, lr] = held_out(step, lr)",
+        "trained[name, lr] = held_out(step, lr + 0.01 * (lr == 0.01))",
+    ),
+    Ablation(
+        "It is at the beginning that post-norm does not stand a large rate.",
+        "the rates in their order",
+        'assert (reverse > trained["post", "warm-up"] + 0.1).all()',
+        "warm_up=60, backwards=True)",
+        "warm_up=60)",
+    ),
+    Ablation(
+        "Pre-norm needs no warm-up: with one it ends at the same loss.",
+        "post-norm in its place",
+        'assert abs(loss["pre", "warm-up"] - loss["pre", 0.02]) < 0.04',
+        'trained[name, "warm-up"] = held_out(step, 0.02, warm_up=60)',
+        'trained[name, "warm-up"] = held_out(post, 0.02, warm_up=60)',
+    ),
+    Ablation(
+        "Post-norm learns at the large rate if the branch counts less.",
+        "equal weights",
+        'assert (trained[weaker, 0.02] < trained["post", 0.02] - 0.1)',
+        "norm(alpha * x + branch(x))",
+        "norm(x + branch(x))",
+    ),
+    Ablation("QK-norm lowers the loss in every pair.", "no QK-norm", "assert sum(lower) >= 5", "    qk_norm=True)", "    qk_norm=False)"),
+    Ablation(
+        "In the sandwich and the output form a branch adds variance 1.",
+        "no norm behind the branch",
+        'assert all(90 < at_end[place][0] < 170 for place in ("sandwich", "output"))',
+        "sublayer(x, branch, norm, norm, place)",
+        'sublayer(x, branch, norm, norm if place == "post" else nn.Identity(), place)',
+    ),
+    Ablation(
+        "With QK-norm the length of queries and keys has no effect.",
+        "keys and queries not normalised",
+        "assert plain[-1] > 0.9 and max(normed) - min(normed) < 0.001",
+        "        return t / torch.sqrt(t.pow(2).mean(dim=-1, keepdim=True) + eps)\n",
+        "        return t\n",
+    ),
+    Ablation(
+        "With one rate for all layers the best rate falls with the width.",
+        "a rate divided by the width, as in μP",
+        "assert middle[16, False] - middle[256, False] >= 2",
+        "m = width / base if mup else 1.0",
+        "m = width / base",
+    ),
+    Ablation(
+        "Under μP the best rate stays where it was.",
+        "the rates and scores not divided",
+        "assert abs(middle[16, False] - middle[256, True]) <= 1",
+        "m = width / base if mup else 1.0",
+        "m = 1.0",
+    ),
+    Ablation(
+        "RMSNorm sees a shift.",
+        "the mean subtracted",
+        'assert moves["LayerNorm"] < 1e-4 < 0.5 < moves["RMSNorm"]',
+        'moves = {"RMSNorm": shift(lambda t: rms_norm(t, one)[0])',
+        'moves = {"RMSNorm": shift(lambda t: rms_norm(t - t.mean(-1, keepdim=True), one)[0])',
+    ),
+    Ablation(
+        "In 16 bits the squares have to be widened first.",
+        "squares of 16 bits",
+        "assert abs(rms(ours.float()) - 1) < 0.01",
+        "    wide = x.float()\n",
+        "    wide = x\n",
+    ),
+    Ablation(
+        "Equal vectors in the memory make the decoder's gradients rise.",
+        "ten different vectors",
+        'assert up["equal", "post", 6] > 2',
+        "source = source[:, :1].expand(8, 10, width)",
+        "source = source",
+    ),
+    Ablation(
+        "DeepNorm needs both of its factors.",
+        "beta left out",
+        'assert min(ends["post-norm"]) > 0.4 and max(ends["DeepNorm"]) < 0.05',
+        '("DeepNorm", alpha, beta)',
+        '("DeepNorm", alpha, 1.0)',
+    ),
+]

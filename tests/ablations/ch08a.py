@@ -1,0 +1,156 @@
+"""Ablations of chapter 08a, The encoder–decoder: training."""
+
+from .ablation import Ablation
+
+ABLATIONS = [
+    Ablation(
+        "A word-by-word dictionary fails at the order.",
+        "a target in English order",
+        "assert 0.005 < right < 0.15",
+        "hits = [guess == target for guess, (_, target) in zip(by_word, test)]",
+        "hits = [sorted(guess) == sorted(w for w in t if w != 'und') for guess, (_, t) in zip(by_word, test)]",
+    ),
+    Ablation(
+        "The cross-attention is asked with the state behind this block's own self-attention.",
+        "asked with the input of the block",
+        'assert distance["X"] > 0.5 and distance["self-attention, add & norm"] == 0',
+        "    lambda module, args, out: seen.update(asked=args[0], read=args[1]))",
+        "    lambda module, args, out: seen.update(asked=x, read=args[1]))",
+    ),
+    Ablation(
+        "Scores start at size 1 because the shared matrix is not multiplied by √d at the output.",
+        "multiplied there",
+        "assert abs(good[0] - 1) < 0.05 and good[1] < 8",
+        '("entries of std 1/√d, scores as they are", d**-0.5, 1),',
+        '("entries of std 1/√d, scores as they are", d**-0.5, d**0.5),',
+    ),
+    Ablation(
+        "Every word of the vocabulary learns from the output end of a shared matrix.",
+        "the output end detached",
+        'assert learning["both ends"] == 1000',
+        '    if name == "look-up":\n        matrix =',
+        "    if True:\n        matrix =",
+    ),
+    Ablation(
+        "One pass equals one pass for each prefix because of the causal mask.",
+        "a decoder without the mask",
+        "torch.testing.assert_close(one_by_one, losses)",
+        "    scores = untrained(source, target[:, :-1])\n",
+        "    scores = untrained(source, target[:, :-1])\n"
+        "    x = untrained.embed(target[:, :-1], untrained.target_embedding)\n"
+        "    open_ = untrained.output(untrained.decoder(x, untrained.encode(source), None, untrained.memory_mask(source)))\n"
+        "    losses = translation_loss(lambda *given: open_, source, target)[1]\n",
+    ),
+    Ablation(
+        "A model that may read the whole target has a low loss and cannot write.",
+        "the mask given back to it",
+        "assert abs(honest[0] - honest[2]) < 1e-4 and cheat[2] > 0.5",
+        "        return self.output(self.decoder(x, memory, None, memory_mask))",
+        "        return Translator.decode(self, target, memory, memory_mask)",
+    ),
+    Ablation(
+        "Without the mask a model copies a part of its answers from the target.",
+        "the right sources in both columns",
+        "assert honest[1] > 2 * cheat[1] > 1",
+        "token_loss(model(test_source.roll(500, 0), given), wanted)",
+        "token_loss(model(test_source, given), wanted)",
+    ),
+    Ablation(
+        "The smoothed loss is smallest at p = q.",
+        "scores half as sure as q",
+        "assert abs(best - floor) < 1e-4 < bold - floor",
+        "for factor in (1, 2))",
+        "for factor in (0.5, 2))",
+    ),
+    Ablation(
+        "With smoothing the lead of the right word ends at ln(1 + (1 - ε)V/ε).",
+        "no smoothing",
+        "assert abs(smoothed[-1] - math.log(91)) < 0.01",
+        "    q[0] += 1 - eps                        # word 0 is right",
+        "    q = torch.eye(10)[0]",
+    ),
+    Ablation(
+        "Without smoothing the lead grows without end.",
+        "a little smoothing",
+        "assert min(b - a for a, b in zip(plain[1:], plain[2:])) > 2",
+        "for eps in (0.1, 0.0):",
+        "for eps in (0.1, 0.01):",
+    ),
+    Ablation(
+        "Half of an outlier is forgotten after ln 2 / -ln β₂ steps.",
+        "the step back at half its size taken for it",
+        "assert low[2] == 35 and high[2] == 693",
+        "    half = (v - 1 > (v[0] - 1) / 2).sum().item()",
+        "    half = (share[50:] < 0.5).sum().item() + 50",
+    ),
+    Ablation(
+        "A smaller β₂ recovers sooner.",
+        "the same β₂ twice",
+        "assert low[2] == 35 and high[2] == 693",
+        "for beta2 in (0.98, 0.999):\n    v, share = followed[beta2] = after_outlier(beta2)",
+        "for beta2 in (0.98, 0.999):\n    v, share = followed[beta2] = after_outlier(0.98)",
+    ),
+    Ablation(
+        "A smaller ε lets a parameter move whose gradients are tiny.",
+        "gradients a thousand times as large",
+        "assert 0.4 < share[1e-9] < 0.6 and share[1e-8] < 0.15",
+        "    x.grad = torch.tensor(1e-9)",
+        "    x.grad = torch.tensor(1e-6)",
+    ),
+    Ablation(
+        "At a high rate the fall of the cosine helps.",
+        "a cosine that does not fall",
+        'assert min(gains["constant"]',
+        "cosine = warmup_cosine(200, 0, 0.02)",
+        "cosine = warmup_cosine(200, 0, 1.0)",
+    ),
+    Ablation(
+        "The fall helps, not the smaller mean of the rates.",
+        "forwards in both",
+        'assert min(gains["cosine backwards"]',
+        "cosine(201 - step)",
+        "cosine(step)",
+    ),
+    Ablation(
+        "A warm-up alone gives nothing here.",
+        "a fall put in its place",
+        'assert min(gains["warm-up only"]',
+        "(lambda step: min(step / 50, 1), 0.01)",
+        "(lambda step: max(1 - step / 200, 0.02), 0.01)",
+    ),
+    Ablation(
+        "A lower constant rate is better than a high one.",
+        "the high rate",
+        'assert means["constant, lower"] > means["constant"] + 0.02',
+        '"constant, lower": (lambda step: 1.0, 0.004)',
+        '"constant, lower": (lambda step: 1.0, 0.01)',
+    ),
+    Ablation(
+        "The dropout keeps the held-out loss from rising.",
+        "none in any run",
+        "assert none[0] < some[0] < much[0]",
+        "d_model=64, num_heads=4, d_ff=128, num_layers=1, dropout=dropout,",
+        "d_model=64, num_heads=4, d_ff=128, num_layers=1, dropout=0.0,",
+    ),
+    Ablation(
+        "The ones and tens of a number cross over in the weights.",
+        "a model that has not been trained",
+        "assert min(min(ones, tens) for ones, tens, _ in rows.values()) > 0.9",
+        'rows = {"the counter": looks_right(counter)}',
+        'rows = {"the counter": looks_right(untrained)}',
+    ),
+    Ablation(
+        "The trained model says unseen numbers, so it has learned the order.",
+        "sources and targets shuffled",
+        "assert score >= 0.99",
+        "draw = batch_loss(counter, (train_source, train_target), 64, seed=0)",
+        "draw = batch_loss(counter, (train_source, train_target.roll(1, 0)), 64, seed=0)",
+    ),
+    Ablation(
+        "The everyday sentences are known by heart: new ones fail.",
+        "judged on sentences it has seen",
+        "assert known > 0.6 and unknown < 0.2",
+        "new, unknown = share_right(held_out_ids, held_out)",
+        "new, unknown = share_right([part[300:340] for part in kept_ids], kept[300:340])",
+    ),
+]

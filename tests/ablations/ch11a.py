@@ -1,0 +1,111 @@
+"""Ablations of chapter 11a, GPT."""
+
+from .ablation import Ablation
+
+ABLATIONS = [
+    Ablation(
+        "Contexts of half a line are new.",
+        "the held-out text is training text",
+        'assert shares["4 characters"][0] > 0.9 and shares["32 characters"][0] < 0.1',
+        "places = range(0, len(held_text) - n, 7)\n",
+        "places = range(0, len(held_text) - n, 7)\n    held_text = train_text\n",
+    ),
+    Ablation(
+        "Every row of the output is a lesson: the last row alone learns less.",
+        "the last row in both runs",
+        'assert 0.2 < held["last row only"] - held["all 32 rows"] < 0.8',
+        'held = {"all 32 rows": trained(32, seed=0)',
+        'held = {"all 32 rows": trained(1, seed=0)',
+    ),
+    Ablation(
+        "One pass equals the passes over every prefix, because nobody sees what follows.",
+        "positions counted from the end",
+        "torch.testing.assert_close(once, prefixes, rtol=1e-4, atol=1e-5)",
+        "prefixes = torch.stack([small(ids[:, :t])[0, -1] for t in range(1, 21)])",
+        "prefixes = torch.stack([small(ids[:, 20 - t:])[0, -1] for t in range(1, 21)])",
+    ),
+    Ablation(
+        "The GPT learns from the order of the tokens.",
+        "GPT with shuffled text",
+        'assert scores["GPT"] < scores["xz"] - 0.1 and 1.5 < scores["GPT"] < 1.72',
+        "loss = window_loss(gpt, stream, 16, torch.Generator().manual_seed(0))",
+        "loss = window_loss(gpt, stream[torch.randperm(len(stream))], 16, torch.Generator().manual_seed(0))",
+    ),
+    Ablation(
+        "The held-out pages are new to the model.",
+        "the held-out pages leaked into the training text",
+        'assert scores["letters, runs of 16"] < scores["GPT"] - 0.05',
+        "loss = window_loss(gpt, stream, 16, torch.Generator().manual_seed(0))",
+        "loss = window_loss(gpt, torch.cat([stream, held_stream.repeat(9)]), 16, torch.Generator().manual_seed(0))",
+    ),
+    Ablation(
+        "Counting with long runs of letters beats this GPT.",
+        "short runs only",
+        'assert scores["letters, runs of 16"] < scores["GPT"] - 0.05',
+        "bits(counted(train_ids, held_ids, 16, len(letters)))",
+        "bits(counted(train_ids, held_ids, 3, len(letters)))",
+    ),
+    Ablation(
+        "Greedy writing goes round in circles; drawing does not.",
+        "drawn in both",
+        'assert measured["greedy"] > 0.3',
+        'ways = {"greedy": {"temperature": 0},',
+        'ways = {"greedy": {"temperature": 1.0},',
+    ),
+    Ablation(
+        "Two layers that have read periodic rows read the second copy off the first.",
+        "rows without a second copy",
+        "assert all(first > 3 and second < 0.3 for first, second in copies.values())",
+        "    return fresh.gather(1, torch.arange(33) % period)",
+        "    return fresh[:, :33]",
+    ),
+    Ablation(
+        "The second copy is read off the first.",
+        "another second copy",
+        "assert all(first > 3 and second < 0.3 for first, second in copies.values())",
+        "ids, n = torch.cat([pieces, pieces], dim=1), pieces.shape[1]",
+        "ids, n = torch.cat([pieces, pieces.roll(1, 0)], dim=1), pieces.shape[1]",
+    ),
+    Ablation(
+        "The mini-GPT uses more than two tokens.",
+        "two tokens shown each time",
+        "assert cost[2] - cost[8] > 0.3 and cost[8] - cost[32] > 0.05",
+        "mini_held[part[:, None] - n + torch.arange(n)]",
+        "mini_held[part[:, None] - 2 + torch.arange(2)]",
+    ),
+    Ablation(
+        "Pre-training is what helps the head.",
+        "a body that has read nothing",
+        "assert min(right for right, _ in free + kept) > 0.85",
+        '("pre-trained, λ = 0", bodies.__getitem__, {}),',
+        '("pre-trained, λ = 0", new_body, {}),',
+    ),
+    Ablation(
+        "The head knows only what stands at the place where it reads.",
+        "a head on the first symbol",
+        "assert min(right for right, _ in free + kept) > 0.85",
+        "return linear(hidden[:, place]), body.output(hidden)",
+        "return linear(hidden[:, 0]), body.output(hidden)",
+    ),
+    Ablation(
+        "The labels are learned, not the rows.",
+        "labels shuffled",
+        "assert min(right for right, _ in free + kept) > 0.85",
+        "    def scores(ids):",
+        "    rows[:, 31] = rows[torch.randperm(300), 31]\n    def scores(ids):",
+    ),
+    Ablation(
+        "The old loss keeps what was known.",
+        "no old loss in either",
+        "assert helped < alone - 0.03 and alone > start + 0.03",
+        '{"weight": 0.5}',
+        '{"weight": 0.0}',
+    ),
+    Ablation(
+        "Model and counting know different things: together they are better.",
+        "the model mixed with itself",
+        "assert model - both > 0.08 and counts - both > 0.03",
+        "mixture(p, q),",
+        "mixture(p, p),",
+    ),
+]
