@@ -2,13 +2,5 @@
 
 from . import cross_attention, decoder_block, noam_rate, smoothed_loss, tied_ends, train_translator, translation_loss, weights
 
-EXERCISES = (
-    cross_attention.EXERCISE,
-    decoder_block.EXERCISE,
-    tied_ends.EXERCISE,
-    weights.EXERCISE,
-    translation_loss.EXERCISE,
-    smoothed_loss.EXERCISE,
-    noam_rate.EXERCISE,
-    train_translator.EXERCISE,
-)
+IN_ORDER = (cross_attention, decoder_block, tied_ends, weights, translation_loss, smoothed_loss, noam_rate, train_translator)
+EXERCISES = tuple(module.EXERCISE for module in IN_ORDER)

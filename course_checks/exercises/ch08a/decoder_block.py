@@ -1,13 +1,13 @@
 """Exercise 08a.2: the decoder block. The oracle is PyTorch's own, with the same parameters."""
 
 from collections.abc import Callable
-from functools import cache
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
 from course_utils.models.multihead import MultiHeadAttention
+from course_utils.models.sizes import shapes_only
 
 from ...case import Case, generator
 from ...exercise import ModuleExercise
@@ -19,8 +19,8 @@ class DecoderBlock(nn.Module):
         super().__init__()
         self.attention = MultiHeadAttention(d_model, num_heads)
         self.cross_attention = MultiHeadAttention(d_model, num_heads)
-        self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(d_model) for _ in range(3))
         self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(d_model) for _ in range(3))
         self.norm_place = norm_place
 
     def sublayer(self, x: Tensor, norm: nn.LayerNorm, branch: Callable[[Tensor], Tensor]) -> Tensor:
@@ -38,42 +38,31 @@ class DecoderBlock(nn.Module):
 PARTS = {"attention.w_qkv": "self_attn.in_proj_", "attention.w_o": "self_attn.out_proj."}
 PARTS |= {"cross_attention.w_qkv": "multihead_attn.in_proj_", "cross_attention.w_o": "multihead_attn.out_proj."}
 NAMES = {f"{ours}.{kind}": f"{theirs}{kind}" for ours, theirs in PARTS.items() for kind in ("weight", "bias")}
-
-
-@cache
-def torch_block(d_model: int, num_heads: int, d_ff: int, norm_place: str) -> nn.TransformerDecoderLayer:
-    """PyTorch's block; its own weights are never used, so one of each size will do."""
-    return nn.TransformerDecoderLayer(d_model, num_heads, d_ff, dropout=0.0, batch_first=True, norm_first=norm_place == "pre")
+SCALES = ("norm1.weight", "norm2.weight", "norm3.weight")
 
 
 def oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
+    heads, pre = init["num_heads"], init["norm_place"] == "pre"
+    block = nn.TransformerDecoderLayer(init["d_model"], heads, init["d_ff"], dropout=0.0, batch_first=True, norm_first=pre)
     theirs = {NAMES.get(name, name): value for name, value in parameters.items()}
     mask, real = inputs["mask"], inputs["memory_mask"]
     if mask is not None:  # PyTorch: True hides, and a mask for each sentence is one for each head of it
-        mask = ~mask if mask.dim() == 2 else ~mask.repeat_interleave(init["num_heads"], 0)
+        mask = ~mask if mask.dim() == 2 else ~mask.repeat_interleave(heads, 0)
     masks = {"tgt_mask": mask, "memory_key_padding_mask": None if real is None else ~real[:, 0]}
-    return functional_call(torch_block(**init), theirs, (inputs["x"], inputs["memory"]), masks)
-
-
-def draw_parameters(g: torch.Generator, d: int, d_ff: int) -> dict[str, Tensor]:
-    sizes = {name: (3 * d if "qkv" in name else d, d) for name in PARTS} | {"linear1": (d_ff, d), "linear2": (d, d_ff)}
-    found = {}
-    for name, size in sizes.items():
-        found |= {f"{name}.weight": 0.4 * randn(g, *size), f"{name}.bias": 0.4 * randn(g, size[0])}
-    for name in ("norm1", "norm2", "norm3"):
-        found |= {f"{name}.weight": 1 + 0.4 * randn(g, d), f"{name}.bias": 0.4 * randn(g, d)}
-    return found
+    return functional_call(block, theirs, (inputs["x"], inputs["memory"]), masks)
 
 
 def case(g: torch.Generator, label: str, part: str, place: str, batch=2, n=5, m=7, d=12, heads=3, each: bool = False) -> Case:
-    parameters = draw_parameters(g, d, 20)
+    init = {"d_model": d, "num_heads": heads, "d_ff": 20, "norm_place": place}
+    with shapes_only():
+        shapes = {name: value.shape for name, value in DecoderBlock(**init).named_parameters()}
+    parameters = {name: 0.4 * randn(g, *shape) + (name in SCALES) for name, shape in shapes.items()}
     masks: dict[str, Tensor | None] = {"mask": None, "memory_mask": None}
     if part == "masks":
         real = torch.arange(m) < torch.arange(m - batch + 1, m + 1)[:, None]  # each sentence of another length
         masks = {"mask": torch.ones(n, n).tril().bool(), "memory_mask": real[:, None]}
     if each:  # a mask for each sentence, and no triangle
         masks["mask"] = (torch.rand(batch, n, n, generator=g) < 0.5) | torch.eye(n, dtype=torch.bool)
-    init = {"d_model": d, "num_heads": heads, "d_ff": 20, "norm_place": place}
     inputs = {"x": randn(g, batch, n, d), "memory": randn(g, batch, m, d), **masks}
     by = ("x", "memory") if part == "masks" else ("x", "memory", *parameters)
     return Case(label, {"init": init, "parameters": parameters, "inputs": inputs}, part, gradients=by, shape="(batch, n, d_model)")

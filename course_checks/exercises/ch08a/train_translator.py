@@ -11,7 +11,7 @@ from ...case import CALLABLES, Case, Registered, generator
 from ...exercise import FunctionExercise
 from ..common import integers
 from .callables import VOCAB
-from .translation_loss import draw_targets
+from .translation_loss import draw_targets, prefix_losses
 
 Ids = list[Tensor]
 
@@ -54,27 +54,21 @@ def oracle(new_model: Registered, sources: Ids, targets: Ids, rates: list[float]
     weights = {name: value.detach().double().requires_grad_() for name, value in model.named_parameters()}
     first, second = ({name: torch.zeros_like(value) for name, value in weights.items()} for _ in range(2))
 
-    def scores_behind(source: Tensor, prefix: Tensor) -> Tensor:
-        n = prefix.shape[1]
-        masks = (source != pad_id)[:, None], torch.ones(n, n, dtype=torch.bool).tril()
-        return functional_call(model, weights, (source, prefix, *masks))[:, -1]
+    def read(source: Tensor, given: Tensor) -> Tensor:
+        n = given.shape[1]
+        return functional_call(model, weights, (source, given, (source != pad_id)[:, None], torch.ones(n, n, dtype=torch.bool).tril()))
 
     losses = []
     for step, (source, target, rate) in enumerate(zip(sources, targets, rates, strict=True), start=1):
-        total = torch.zeros((), dtype=torch.float64)
-        for t in range(1, target.shape[1]):
-            log_p = torch.log_softmax(scores_behind(source, target[:, :t]), -1).gather(1, target[:, t : t + 1])[:, 0]
-            total = total - log_p[target[:, t] != pad_id].sum()
-        loss = total / (target[:, 1:] != pad_id).sum()
+        loss = prefix_losses(read, source, target, pad_id).sum() / (target[:, 1:] != pad_id).sum()
         losses.append(loss.item())
-        slopes = torch.autograd.grad(loss, list(weights.values()))
-        for name, slope in zip(list(weights), slopes, strict=True):
+        for name, slope in zip(list(weights), torch.autograd.grad(loss, list(weights.values())), strict=True):
             first[name] = 0.9 * first[name] + 0.1 * slope
             second[name] = 0.98 * second[name] + 0.02 * slope**2
             high = torch.sqrt(second[name] / (1 - 0.98**step)) + 1e-9
             weights[name] = (weights[name] - rate * first[name] / (1 - 0.9**step) / high).detach().requires_grad_()
     model.eval()
-    rows = [scores_behind(sources[-1], targets[-1][:, :t]) for t in range(1, targets[-1].shape[1])]
+    rows = [read(sources[-1], targets[-1][:, :t])[:, -1] for t in range(1, targets[-1].shape[1])]
     return losses, torch.stack(rows, 1).detach().float()
 
 
@@ -87,27 +81,26 @@ def draw_batch(g: torch.Generator, lengths: list[int], m: int, pads: list[int], 
     return source, torch.where((target >= vocab) & (target != pad_id), 4, target)
 
 
-def case(label: str, part: str, maker: str, batches: list[tuple[Tensor, Tensor]], rates: list[float], pad_id: int = 0) -> Case:
-    args = {"new_model": Registered(maker), "sources": [a for a, _ in batches], "targets": [b for _, b in batches]}
+def case(label: str, part: str, model: str, batches: list[tuple[Tensor, Tensor]], rates: list[float], pad_id: int = 0) -> Case:
+    args = {"new_model": Registered(model), "sources": [a for a, _ in batches], "targets": [b for _, b in batches]}
     return Case(label, args | {"rates": rates, "pad_id": pad_id}, part, calls={"new_model": 1})
+
+
+def drawn(g: torch.Generator, label: str, part: str, model: str, vocab: int = VOCAB, pad_id: int = 0, even: bool = False) -> Case:
+    count, pads = 3 + int(torch.randint(3, (), generator=g)), [0, 0] if even else [0, 3, 1]
+    lengths = [[4, 4] if even else [1 + int(k) for k in torch.randperm(5, generator=g)[:3]] for _ in range(count)]
+    batches = [draw_batch(g, lengths[i], 6 + i % 2, pads, pad_id, vocab) for i in range(count)]
+    rates = [round(0.02 + 0.06 * torch.rand((), generator=g).item(), 4) for _ in range(count)]
+    return case(f"{count} batches of {len(pads)} sentences{label}", part, model, batches, rates, pad_id)
 
 
 def draw(seed: int) -> list[Case]:
     g = generator(seed)
-
-    def drawn(label: str, maker: str, part: str, even: bool, vocab: int, pad_id: int = 0) -> Case:
-        count = 3 + int(torch.randint(3, (), generator=g))
-        lengths = [[4, 4] if even else [1 + int(k) for k in torch.randperm(5, generator=g)[:3]] for _ in range(count)]
-        pads = [0, 0] if even else [0, 3, 1]
-        batches = [draw_batch(g, lengths[i], 6 + i % 2, pads, pad_id, vocab) for i in range(count)]
-        rates = [round(0.02 + 0.06 * torch.rand((), generator=g).item(), 4) for _ in range(count)]
-        return case(f"{count} batches of {len(pads)} sentences{label}", part, maker, batches, rates, pad_id)
-
     return [
-        drawn(" of equal length", "eleven_words", "values", True, VOCAB),
-        drawn(" of unequal length", "nine_words", "padding", False, 9),
-        drawn(", padding has the id 7", "eleven_words", "padding", False, VOCAB, 7),
-        drawn(", a model that differs in training mode", "other_when_training", "evaluation", False, VOCAB),
+        drawn(g, " of equal length", "values", "eleven_words", even=True),
+        drawn(g, " of unequal length", "padding", "nine_words", vocab=9),
+        drawn(g, ", padding has the id 7", "padding", "eleven_words", pad_id=7),
+        drawn(g, ", a model that differs in training mode", "evaluation", "other_when_training"),
     ]
 
 

@@ -24,13 +24,19 @@ def translation_loss(model: Callable, source: Tensor, target: Tensor, pad_id: in
     return losses.sum() / real.sum(), losses
 
 
+def prefix_losses(model: Callable, source: Tensor, target: Tensor, pad_id: int) -> Tensor:
+    """The loss (batch, n-1) of each wanted token, one prefix after the other; 0 for pads."""
+    losses = []
+    for t in range(1, target.shape[1]):
+        scores = model(source, target[:, :t])[:, -1].double()
+        right = scores.gather(1, target[:, t : t + 1])[:, 0]
+        losses.append((torch.logsumexp(scores, 1) - right) * (target[:, t] != pad_id))
+    return torch.stack(losses, 1)
+
+
 def oracle(model: Registered, source: Tensor, target: Tensor, pad_id: int) -> tuple[Tensor, Tensor]:
-    losses, count = torch.zeros(len(target), target.shape[1] - 1, dtype=torch.float64), 0
-    for b, t in (target[:, 1:] != pad_id).nonzero().tolist():
-        scores = CALLABLES[model.name](source[b : b + 1], target[b : b + 1, : t + 1])[0, -1].double()
-        losses[b, t] = torch.logsumexp(scores, 0) - scores[target[b, t + 1]]
-        count += 1
-    return (losses.sum() / count).float(), losses.float()
+    losses = prefix_losses(CALLABLES[model.name], source, target, pad_id)
+    return (losses.sum() / (target[:, 1:] != pad_id).sum()).float(), losses.float()
 
 
 def draw_targets(g: torch.Generator, lengths: list[int], pad_id: int) -> Tensor:

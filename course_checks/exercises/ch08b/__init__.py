@@ -2,12 +2,5 @@
 
 from . import average_last, beam_search, bleu, cache_costs, cached_attention, decode_in_pieces, greedy_decode
 
-EXERCISES = (
-    greedy_decode.EXERCISE,
-    cached_attention.EXERCISE,
-    cache_costs.EXERCISE,
-    decode_in_pieces.EXERCISE,
-    beam_search.EXERCISE,
-    average_last.EXERCISE,
-    bleu.EXERCISE,
-)
+IN_ORDER = (greedy_decode, cached_attention, cache_costs, decode_in_pieces, beam_search, average_last, bleu)
+EXERCISES = tuple(module.EXERCISE for module in IN_ORDER)

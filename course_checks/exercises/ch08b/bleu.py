@@ -39,10 +39,10 @@ def oracle(candidates: Sentences, references: Sentences, order: int = 4) -> floa
         hits = total = 0
         for c, r in zip(candidates, references, strict=True):
             left = [r[i : i + n] for i in range(len(r) - n + 1)]
-            for i in range(len(c) - n + 1):
+            for gram in (c[i : i + n] for i in range(len(c) - n + 1)):
                 total += 1
-                if c[i : i + n] in left:
-                    left.remove(c[i : i + n])
+                if gram in left:
+                    left.remove(gram)
                     hits += 1
         if not hits:
             return 0.0
@@ -53,30 +53,33 @@ def oracle(candidates: Sentences, references: Sentences, order: int = 4) -> floa
 
 def drawn(label: str, part: str, seed: int, count: int, change: float, cut: int, order: int = 4, again: int = 0) -> Case:
     """References of a small language; candidates differ in some words and in length, and repeat their first ``again`` words."""
-    rng, words = random.Random(seed * 31 + cut), "the a cat dog house old new sees likes in under".split()
-    references = [[rng.choice(words) for _ in range(rng.randint(8, 13))] for _ in range(count)]
+    g, words = random.Random((seed + 1) * 31 + cut), "the a cat dog house old new sees likes in under".split()
+    references = [[g.choice(words) for _ in range(g.randint(8, 13))] for _ in range(count)]
     candidates = []
     for r in references:
-        c = [w if rng.random() > change else rng.choice(words) for w in r]
-        c = c[: len(c) - cut] if cut > 0 else c + [rng.choice(words) for _ in range(-cut)]
+        c = [w if g.random() > change else g.choice(words) for w in r]
+        c = c[: len(c) - cut] if cut > 0 else c + [g.choice(words) for _ in range(-cut)]
         candidates.append([*c, *c[:again]])
     return Case(label, {"candidates": candidates, "references": references, "order": order}, part)
 
 
 def draw(seed: int) -> list[Case]:
     return [
-        drawn("5 sentences, some words wrong, 2 words short", "precision", seed + 1, 5, 0.15, 2),
-        drawn("4 sentences, 2 words too long", "precision", seed + 1, 4, 0.1, -2),
-        drawn("3 sentences that repeat their beginning", "precision", seed + 1, 3, 0.05, 0, again=4),
-        drawn("order 2, 3 words short", "brevity", seed + 1, 6, 0.15, 3, order=2),
-        drawn("right words, 5 of them missing", "brevity", seed + 1, 3, 0.0, 5),
+        drawn("5 sentences, some words wrong, 2 words short", "precision", seed, 5, 0.15, 2),
+        drawn("4 sentences, 2 words too long", "precision", seed, 4, 0.1, -2),
+        drawn("3 sentences that repeat their beginning", "precision", seed, 3, 0.05, 0, again=4),
+        drawn("order 2, 3 words short", "brevity", seed, 6, 0.15, 3, order=2),
+        drawn("right words, 5 of them missing", "brevity", seed, 3, 0.0, 5),
     ]
 
 
-def fixed() -> list[Case]:
-    def case(label: str, part: str, c: str, r: str) -> Case:
-        return Case(label, {"candidates": [s.split() for s in c.split(" | ")], "references": [s.split() for s in r.split(" | ")]}, part)
+def case(label: str, part: str, candidates: str, references: str) -> Case:
+    c, r = ([sentence.split() for sentence in text.split(" | ")] for text in (candidates, references))
+    args = {"candidates": c, "references": r}
+    return Case(label, args, part) if len(c) == len(r) else refusal(label, args, str(len(c)), str(len(r)))
 
+
+def fixed() -> list[Case]:
     half = "two sentences, one without a common run of four"
     return [
         case("identical", "precision", "a cat sat on a mat", "a cat sat on a mat"),
@@ -85,18 +88,12 @@ def fixed() -> list[Case]:
         case("words that read alike when glued", "precision", "ab c d e f g", "a bc d e f g"),
         case("capitals are other words", "precision", "The cat saw the dog in May", "the cat saw the dog in may"),
         case("three words, too short for a run of four", "edges", "a b c", "a b c"),
-        refusal("3 candidates, 2 references", {"candidates": [["a"]] * 3, "references": [["a"]] * 2}, "3", "2"),
-        refusal("2 candidates, 3 references", {"candidates": [["a"]] * 2, "references": [["a"]] * 3}, "2", "3"),
+        case("3 candidates, 2 references", "bad input", "a | a | a", "a | a"),
+        case("2 candidates, 3 references", "bad input", "a | a", "a | a | a"),
     ]
 
 
+FORBIDDEN = ("course_utils.text.bleu.bleu",)
 EXERCISE = FunctionExercise(
-    file=__file__,
-    right=bleu,
-    helpers=(grams,),
-    oracle=oracle,
-    draw=draw,
-    fixed=fixed,
-    atol=1e-4,
-    forbidden=("course_utils.text.bleu.bleu",),
+    file=__file__, right=bleu, helpers=(grams,), oracle=oracle, draw=draw, fixed=fixed, atol=1e-4, forbidden=FORBIDDEN
 )

@@ -10,9 +10,7 @@ from ...exercise import FunctionExercise
 from ..common import FUSED_NAME, fused, randn
 
 
-def cached_attention(
-    x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, num_heads: int, keys: Tensor | None = None, values: Tensor | None = None
-) -> tuple[Tensor, Tensor, Tensor]:
+def cached_attention(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, num_heads: int, keys=None, values=None) -> tuple[Tensor, ...]:
     if keys is not None and len(keys) != len(x):
         raise ValueError(f"the cache holds {len(keys)} sentences, the new tokens belong to {len(x)}")
     query, key, value = ((x @ w).unflatten(-1, (num_heads, -1)).transpose(1, 2) for w in (w_q, w_k, w_v))
@@ -26,12 +24,10 @@ def cached_attention(
     return output, key, value
 
 
-def oracle(
-    x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, num_heads: int, keys: Tensor | None = None, values: Tensor | None = None
-) -> tuple[Tensor, Tensor, Tensor]:
+def oracle(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, num_heads: int, keys=None, values=None) -> tuple[Tensor, ...]:
     """Queries for the old tokens too (any will do), one causal pass over all of them, the last rows of it."""
     q, k, v = (torch.stack((x @ w).chunk(num_heads, -1), 1) for w in (w_q, w_k, w_v))
-    if keys is not None and values is not None:
+    if keys is not None:
         k, v = torch.cat([keys, k], 2), torch.cat([values, v], 2)
     old = k.shape[2] - q.shape[2]
     q = torch.cat([torch.zeros(*q.shape[:2], old, q.shape[3]), q], 2)

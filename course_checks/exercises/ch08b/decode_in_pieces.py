@@ -11,9 +11,7 @@ from ...exercise import FunctionExercise
 from ..common import FUSED_NAME, fused, randn
 
 
-def decode_in_pieces(
-    ids: Tensor, pieces: list[int], embedding: Tensor, table: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor
-) -> Tensor:
+def decode_in_pieces(ids: Tensor, pieces: list[int], embedding: Tensor, table: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:
     outputs, seen = [], 0
     keys = values = None
     for size in pieces:

@@ -37,12 +37,9 @@ def oracle(step: Registered, start: Tensor, eos: int, pad: int, max_new: int) ->
     return torch.tensor([row[start.shape[1] :] for row in rows])
 
 
-def arguments(step: str, start: Tensor, max_new: int, eos: int = EOS, pad: int = PAD) -> dict[str, Any]:
-    return {"step": Registered(step), "start": start, "eos": eos, "pad": pad, "max_new": max_new}
-
-
 def case(label: str, part: str, step: str, start: Tensor, max_new: int, eos: int = EOS, pad: int = PAD) -> Case:
-    return Case(label, arguments(step, start, max_new, eos, pad), part, shape="(batch, at most max_new)")
+    args = {"step": Registered(step), "start": start, "eos": eos, "pad": pad, "max_new": max_new}
+    return Case(label, args, part, shape="(batch, at most max_new)") if max_new > 0 else refusal(label, args, str(max_new))
 
 
 def draw(seed: int) -> list[Case]:
@@ -67,8 +64,8 @@ def fixed() -> list[Case]:
         case("the end token is the given token", "the end", "story", torch.tensor([[EOS], [EOS]]), 6),
         case("one token is all there may be", "values", "stutter", torch.tensor([[BOS, 3, 4], [BOS, 5, 3]]), 1),
         case("a model that proposes padding in the middle", "values", "mumble", torch.tensor([[3], [4], [5], [6]]), 9),
-        refusal("max_new = -3", arguments("stutter", begin, -3), "-3"),
-        refusal("max_new = 0", arguments("stutter", begin, 0), "0"),
+        case("max_new = -3", "bad input", "stutter", begin, -3),
+        case("max_new = 0", "bad input", "stutter", begin, 0),
     ]
 
 

@@ -1,14 +1,6 @@
-"""Exercises of chapter 09, pre-training BERT. Oracles: searches over all splits, one-hot products, loops, torch.nn, autograd."""
+"""Exercises of chapter 09, pre-training BERT. Oracles: searches over all pieces, one-hot products, loops, torch.nn, autograd."""
 
-from . import build_input, input_embeddings, mask_tokens, masked_loss, masked_token_head, pair_mask, prediction, split_word
+from . import build_input, input_embeddings, leaks, mask_tokens, masked_loss, masked_token_head, pair_mask, split_word
 
-EXERCISES = (
-    split_word.EXERCISE,
-    build_input.EXERCISE,
-    input_embeddings.EXERCISE,
-    mask_tokens.EXERCISE,
-    masked_loss.EXERCISE,
-    masked_token_head.EXERCISE,
-    prediction.EXERCISE,
-    pair_mask.EXERCISE,
-)
+IN_ORDER = (split_word, build_input, input_embeddings, mask_tokens, masked_loss, masked_token_head, leaks, pair_mask)
+EXERCISES = tuple(module.EXERCISE for module in IN_ORDER)

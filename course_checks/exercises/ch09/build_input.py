@@ -1,4 +1,4 @@
-"""Exercise 09.2: the input of two texts. The oracle deletes tokens one at a time from the whole list."""
+"""Exercise 09.2: the input of two texts. The oracle counts down the two lengths."""
 
 import torch
 from torch import Tensor
@@ -12,67 +12,60 @@ CLS, SEP = 2, 3
 
 def build_input(first: list[int], second: list[int] | None, max_len: int) -> tuple[Tensor, Tensor]:
     texts = [list(text) for text in (first, second) if text is not None]
-    special = 1 + len(texts)
-    if max_len < special:
-        raise ValueError(f"max_len={max_len} has no room for {special} special tokens")
-    room = max_len - special
-    while sum(map(len, texts)) > max(room, 0):
-        index = max(range(len(texts)), key=lambda k: len(texts[k]))
-        texts[index].pop(-1)
+    space = max_len - 1 - len(texts)
+    if space < 0:
+        raise ValueError(f"max_len={max_len} is too short for the special tokens of {len(texts)} text(s)")
+    while sum(map(len, texts)) > space:
+        max(texts, key=len).pop()
     ids, segments = [CLS], [0]
     for segment, text in enumerate(texts):
-        closed = [SEP]
-        ids += text + closed
-        segments += [segment + False] * (len(text) + len(closed))
-    return (torch.tensor(ids), torch.tensor(segments))
+        ids += [*text, SEP]
+        segments += [segment] * (len(text) + 1)
+    return torch.tensor(ids), torch.tensor(segments)
 
 
-def _oracle(first: list[int], second: list[int] | None, max_len: int) -> tuple[Tensor, Tensor]:
-    """Mark each token with its text, delete the last one of the longer text until the list fits, then add the rest."""
-    marked = [(0, i) for i in first] + [(1, i) for i in second or []]
-    special = 2 if second is None else 3
-    if max_len < special:
-        raise ValueError(f"max_len={max_len} has no room for {special} special tokens")
-    while len(marked) + special > max_len:
-        lengths = [sum(text == which for text, _ in marked) for which in (0, 1)]
-        longer = 1 if lengths[1] > lengths[0] else 0
-        del marked[max(k for k, (text, _) in enumerate(marked) if text == longer)]
-    rows = [(0, CLS), *(t for t in marked if t[0] == 0), (0, SEP)]
+def oracle(first: list[int], second: list[int] | None, max_len: int) -> tuple[Tensor, Tensor]:
+    """Only the lengths shrink, one token at a time; the texts are cut once."""
+    a, b, special = len(first), len(second or []), 2 if second is None else 3
+    while a + b + special > max_len:
+        a, b = (a, b - 1) if b > a else (a - 1, b)
+    ids, segments = [CLS, *first[:a], SEP], [0] * (a + 2)
     if second is not None:
-        rows += [*(t for t in marked if t[0] == 1), (1, SEP)]
-    return torch.tensor([i for _, i in rows]), torch.tensor([text for text, _ in rows])
+        ids, segments = [*ids, *second[:b], SEP], segments + [1] * (b + 1)
+    return torch.tensor(ids), torch.tensor(segments)
 
 
-def _draw(seed: int) -> list[Case]:
+def case(label: str, part: str, first: list[int], second: list[int] | None, max_len: int) -> Case:
+    args = {"first": first, "second": second, "max_len": max_len}
+    return refusal(label, args, str(max_len), part=part) if part == "refusal" else Case(label, args, part)
+
+
+def draw(seed: int) -> list[Case]:
     g = generator(seed)
-    text = lambda n: integers(g, 5, 30, n).tolist()  # noqa: E731
+
+    def text(n: int) -> list[int]:
+        return integers(g, 5, 30, n).tolist()
+
     return [
-        Case("5 and 3 tokens, room enough", {"first": text(5), "second": text(3), "max_len": 16}),
-        Case("one text of 4 tokens", {"first": text(4), "second": None, "max_len": 9}),
-        Case("9 and 4 tokens into 12 places", {"first": text(9), "second": text(4), "max_len": 12}, part="too long"),
-        Case("4 and 8 tokens into 10 places", {"first": text(4), "second": text(8), "max_len": 10}, part="too long"),
-        Case("8 and 2 tokens into 9 places", {"first": text(8), "second": text(2), "max_len": 9}, part="too long"),
+        case("5 and 3 tokens, room enough", "values", text(5), text(3), 16),
+        case("one text of 4 tokens", "values", text(4), None, 9),
+        case("9 and 4 tokens into 12 places", "too long", text(9), text(4), 12),
+        case("4 and 8 tokens into 10 places", "too long", text(4), text(8), 10),
+        case("8 and 2 tokens into 9 places", "too long", text(8), text(2), 9),
     ]
 
 
-def _fixed() -> list[Case]:
+def fixed() -> list[Case]:
     return [
-        Case("exactly full", {"first": [7, 8, 9], "second": [10, 11], "max_len": 8}),
-        Case("5 and 5 tokens into 8 places", {"first": [5, 6, 7, 8, 9], "second": [15, 16, 17, 18, 19], "max_len": 8}, part="too long"),
-        Case("one text of 6 tokens into 5 places", {"first": [5, 6, 7, 8, 9, 10], "second": None, "max_len": 5}, part="too long"),
-        Case("room for the special tokens only", {"first": [7], "second": [8, 9], "max_len": 3}, part="too long"),
-        Case("an empty second text", {"first": [7, 8], "second": [], "max_len": 9}),
-        refusal("two places for a pair", {"first": [7], "second": [8], "max_len": 2}, "2", part="refusal"),
-        refusal("one place for one text", {"first": [7], "second": None, "max_len": 1}, "1", part="refusal"),
+        case("exactly full", "values", [7, 8, 9], [10, 11], 8),
+        case("5 and 5 tokens into 8 places", "too long", [5, 6, 7, 8, 9], [15, 16, 17, 18, 19], 8),
+        case("one text of 6 tokens into 5 places", "too long", [5, 6, 7, 8, 9, 10], None, 5),
+        case("room for the special tokens only", "too long", [7], [8, 9], 3),
+        case("an empty second text", "values", [7, 8], [], 9),
+        case("two places for a pair", "refusal", [7], [8], 2),
+        case("one place for one text", "refusal", [7], None, 1),
     ]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__,
-    right=build_input,
-    oracle=_oracle,
-    draw=_draw,
-    fixed=_fixed,
-    outputs=("ids", "segments"),
-    forbidden=("course_utils.text.wordpiece.WordPiece.encode",),
-)
+NAMES, FORBIDDEN = ("ids", "segments"), ("course_utils.text.wordpiece.WordPiece.encode",)
+EXERCISE = FunctionExercise(file=__file__, right=build_input, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=FORBIDDEN)

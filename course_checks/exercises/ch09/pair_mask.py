@@ -1,39 +1,41 @@
 """Exercise 09.8: who may look at whom in a pair. The oracle asks for one query and one key at a time."""
 
+import itertools
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from ...case import Case, generator, refusal
 from ...exercise import FunctionExercise
 
-KINDS = ("everything", "own text", "own text, [CLS] all")
+KINDS = {"everything": "everything", "own text": "own text", "own text, [CLS] all": "[CLS]"}  # and the part of the exercise
 
 
 def pair_mask(segments: Tensor, real: Tensor, kind: str) -> Tensor:
-    if kind not in KINDS:
-        raise ValueError(f"kind={kind!r} is unknown; choose one of {KINDS}")
-    same = segments[:, :, None] == segments[:, None, :]
-    first = torch.zeros_like(same)
-    first[:, 0] = True
-    together = same | (kind == KINDS[0]) | (first if kind == KINDS[2] else torch.zeros_like(same))
-    keys, queries = real[:, None, :], real[:, :, None]
-    return together & keys & queries
+    if kind not in ("everything", "own text", "own text, [CLS] all"):
+        raise ValueError(f"there is no mask of the kind {kind!r}")
+    may = segments[:, :, None] == segments[:, None, :]  # (batch, query, key)
+    if kind == "everything":
+        may = torch.ones_like(may)
+    if kind == "own text, [CLS] all":
+        may[:, 0] = True
+    return may & real[:, :, None] & real[:, None, :]
 
 
-def _oracle(segments: Tensor, real: Tensor, kind: str) -> Tensor:
+def oracle(segments: Tensor, real: Tensor, kind: str) -> Tensor:
     if kind not in KINDS:
         raise ValueError(f"kind={kind!r} is unknown")
     batch, n = segments.shape
     found = torch.zeros(batch, n, n, dtype=torch.bool)
-    for row in range(batch):
-        for query in range(n):
-            for key in range(n):
-                together = bool(segments[row, query] == segments[row, key]) or kind == KINDS[0] or (query == 0 and kind == KINDS[2])
-                found[row, query, key] = together and bool(real[row, query]) and bool(real[row, key])
+    for row, query, key in itertools.product(range(batch), range(n), range(n)):
+        own = bool(segments[row, query] == segments[row, key])
+        together = own or kind == "everything" or (query == 0 and kind == "own text, [CLS] all")
+        found[row, query, key] = together and bool(real[row, query]) and bool(real[row, key])
     return found
 
 
-def _batch(g: torch.Generator, lengths: list[tuple[int, int]]) -> dict[str, Tensor]:
+def pairs(lengths: list[tuple[int, int]]) -> dict[str, Any]:
     """Pairs of these lengths, padded by one more place than the longest needs; pads have segment 0, as in the course."""
     n = max(map(sum, lengths)) + 1
     segments, real = torch.zeros(len(lengths), n, dtype=torch.long), torch.zeros(len(lengths), n, dtype=torch.bool)
@@ -42,26 +44,21 @@ def _batch(g: torch.Generator, lengths: list[tuple[int, int]]) -> dict[str, Tens
     return {"segments": segments, "real": real}
 
 
-def _draw(seed: int) -> list[Case]:
+def draw(seed: int) -> list[Case]:
     g = generator(seed)
-    lengths = [tuple(int(torch.randint(low, high, (), generator=g)) for low, high in ((3, 6), (2, 5))) for _ in range(3)]
-    lengths[1] = (lengths[0][0] + 1, lengths[0][1] + 1)
-    parts = {KINDS[0]: "everything", KINDS[1]: "own text", KINDS[2]: "[CLS]"}
-    return [Case(f"3 pairs, {kind}", {**_batch(g, lengths), "kind": kind}, part=parts[kind], shape="(batch, query, key)") for kind in KINDS]
+    (a, b), _, last = ((int(torch.randint(3, 6, (), generator=g)), int(torch.randint(2, 5, (), generator=g))) for _ in range(3))
+    three = pairs([(a, b), (a + 1, b + 1), last])
+    return [Case(f"3 pairs, {kind}", three | {"kind": kind}, part, shape="(batch, query, key)") for kind, part in KINDS.items()]
 
 
-def _fixed() -> list[Case]:
-    g = generator(8)
-    single = _batch(g, [(4, 0)])
+def fixed() -> list[Case]:
+    single = pairs([(4, 0)])
+    full = {"segments": torch.tensor([[0, 0, 0, 1, 1]]), "real": torch.ones(1, 5).bool(), "kind": "own text, [CLS] all"}
     return [
-        Case("one text and no second one", {**single, "kind": KINDS[1]}, part="own text"),
-        Case(
-            "one pair without a pad, [CLS] sees all",
-            {"segments": torch.tensor([[0, 0, 0, 1, 1]]), "real": torch.ones(1, 5).bool(), "kind": KINDS[2]},
-            part="[CLS]",
-        ),
-        refusal("a kind that does not exist", {**single, "kind": "nobody"}, "nobody", part="refusal"),
+        Case("one text and no second one", single | {"kind": "own text"}, "own text"),
+        Case("one pair without a pad, [CLS] sees all", full, "[CLS]"),
+        refusal("a kind that does not exist", single | {"kind": "nobody"}, "nobody", part="refusal"),
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=pair_mask, oracle=_oracle, draw=_draw, fixed=_fixed)
+EXERCISE = FunctionExercise(file=__file__, right=pair_mask, oracle=oracle, draw=draw, fixed=fixed)

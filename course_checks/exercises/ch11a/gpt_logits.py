@@ -33,8 +33,8 @@ def oracle(ids: Tensor, token: Tensor, position: Tensor, blocks: list[Registered
     return torch.einsum("bnd,vd->bnv", x, token)
 
 
-def case(g: torch.Generator, label: str, batch: int, n: int, room: int, blocks: list[Registered], part: str = "values", **more) -> Case:
-    tables = {"token": randn(g, 11, 6), "position": randn(g, room, 6), "weight": 1 + 0.4 * randn(g, 6), "bias": randn(g, 6)}
+def case(g: torch.Generator, label: str, batch: int, n: int, most: int, blocks: list[Registered], part: str = "values", **more) -> Case:
+    tables = {"token": randn(g, 11, 6), "position": randn(g, most, 6), "weight": 1 + 0.4 * randn(g, 6), "bias": randn(g, 6)}
     ids = torch.stack([torch.randperm(11, generator=g)[:n] for _ in range(batch)])
     return Case(label, {"ids": ids, "blocks": blocks, **tables}, part, shape="(batch, n, vocab)", **more)
 

@@ -5,14 +5,11 @@ import random
 from ...case import Case, refusal
 from ...exercise import FunctionExercise
 
-Shingles = set[tuple[str, ...]]
-
 
 def distinct(texts: list[str], n: int, threshold: float) -> list[str]:
     if n < 1 or not 0 < threshold <= 1:
         raise ValueError(f"n={n} must be at least 1 and threshold={threshold} above 0 and at most 1")
-    kept: list[str] = []
-    sets: list[Shingles] = []
+    kept, sets = [], []
     for text in texts:
         found = shingles(text, n)
         scores = [similarity(found, other) for other in sets]
@@ -23,13 +20,13 @@ def distinct(texts: list[str], n: int, threshold: float) -> list[str]:
     return kept
 
 
-def shingles(text: str, n: int) -> Shingles:
+def shingles(text: str, n: int) -> set[tuple[str, ...]]:
     words = text.lower().split()
     stop = max(1, len(words) - n + 1)
     return {tuple(words[i : i + n]) for i in range(stop)}
 
 
-def similarity(a: Shingles, b: Shingles) -> float:
+def similarity(a: set, b: set) -> float:
     both = len(a & b)
     either = len(a | b)
     return both / either if either else 0.0

@@ -14,8 +14,7 @@ Pairs = list[list[list[int]]]
 
 
 def few_shot(examples: Pairs, between: int, behind: int, last_only: bool = False) -> tuple[Tensor, Tensor]:
-    ids: list[int] = []
-    counted: list[bool] = []
+    ids, counted = [], []
     for k, (question, answer) in enumerate(examples):
         if not question or not answer:
             raise ValueError(f"example {k} has {len(question)} question and {len(answer)} answer tokens; both need at least 1")

@@ -9,31 +9,27 @@ from ...case import Case, generator
 from ...exercise import Prediction
 from ..common import randn
 
+RIGHT = {
+    "1 layer, own key hidden": "yes",
+    "1 layer, own key hidden, no residual": "yes",
+    "1 layer, own key hidden, no residual, query from the position": "no",
+    "2 layers of that kind": "yes",
+    "2 layers, the key hidden from everybody, no residual, query from the position": "no",
+    "2 ordinary layers, [MASK] put in its place": "no",
+}
 N, D, PLACE = 5, 4, 2
 
 
-NAMES = (
-    "1 layer, own key hidden",
-    "1 layer, own key hidden, no residual",
-    "1 layer, own key hidden, no residual, query from the position",
-    "2 layers of that kind",
-    "2 layers, the key hidden from everybody, no residual, query from the position",
-    "2 ordinary layers, [MASK] put in its place",
-)
-
-
 @cache
-def _leaks() -> dict[str, str]:
+def oracle() -> dict[str, str]:
     """Whether the last state at one position depends on the token that stood there."""
     g = generator(1)
     tokens, places, w_q, w_k, w_v, hole = (randn(g, *shape) for shape in ((N, D), (N, D), (D, D), (D, D), (D, D), (D,)))
-    own = ~torch.eye(N, dtype=torch.bool)  # True = may attend
-    column = torch.ones(N, N, dtype=torch.bool)
-    column[:, PLACE] = False
+    row = torch.arange(N)[:, None] == PLACE
+    own, everybody = ~torch.eye(N, dtype=torch.bool), ~row.T.expand(N, N)  # True = may attend
 
     def run(layers: int, mask: Tensor | None = None, residual: bool = False, from_place: bool = False, masked: bool = False) -> str:
         def last(token: Tensor) -> Tensor:
-            row = torch.arange(N)[:, None] == PLACE
             x = torch.where(row, hole if masked else token, tokens) + places
             for _ in range(layers):
                 scores = (places if from_place else x) @ w_q @ (x @ w_k).T / D**0.5
@@ -44,18 +40,9 @@ def _leaks() -> dict[str, str]:
 
         return "yes" if torch.autograd.functional.jacobian(last, tokens[PLACE]).abs().max() > 1e-6 else "no"
 
-    answers = (
-        run(1, own, residual=True),
-        run(1, own),
-        run(1, own, from_place=True),
-        run(2, own, from_place=True),
-        run(2, column, from_place=True),
-        run(2, residual=True, masked=True),
-    )
-    return dict(zip(NAMES, answers, strict=True))
+    one = run(1, own, residual=True), run(1, own), run(1, own, from_place=True)
+    two = run(2, own, from_place=True), run(2, everybody, from_place=True), run(2, residual=True, masked=True)
+    return dict(zip(RIGHT, one + two, strict=True))
 
 
-RIGHT = dict(zip(NAMES, ("yes", "yes", "no", "yes", "no", "no"), strict=True))
-
-
-EXERCISE = Prediction(file=__file__, oracle=_leaks, reference=RIGHT, draw=lambda seed: [Case("your six words", {})], choices=("yes", "no"))
+EXERCISE = Prediction(file=__file__, oracle=oracle, reference=RIGHT, draw=lambda seed: [Case("your six words", {})], choices=("yes", "no"))
