@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...case import CALLABLES, Case, Registered, generator, refusal
+from ...case import CALLABLES, Case, Registered, generator
 from ...exercise import FunctionExercise
 from ..common import integers, randn
 from .callables import VOCAB
@@ -48,31 +48,28 @@ def draw_targets(g: torch.Generator, lengths: list[int], pad_id: int) -> Tensor:
     return target
 
 
-def arguments(source: Tensor, target: Tensor, pad_id: int = 0, model: str = "causal_toy") -> dict[str, Any]:
-    return {"model": Registered(model), "source": source, "target": target, "pad_id": pad_id}
+def case(label: str, part: str, source: Tensor, target: Tensor, pad_id: int = 0, model: str = "causal_toy", **more: Any) -> Case:
+    return Case(label, {"model": Registered(model), "source": source, "target": target, "pad_id": pad_id}, part, **more)
 
 
 def draw(seed: int) -> list[Case]:
     g = generator(seed)
-    even = arguments(integers(g, 3, VOCAB, 2, 6), draw_targets(g, [5, 5], 0))
-    uneven = arguments(integers(g, 3, VOCAB, 3, 7), draw_targets(g, [1, 6, 3], 0))
-    seven = arguments(integers(g, 3, 7, 2, 9), draw_targets(g, [2, 6], 7), 7)
     return [
-        Case("2 sentences of 5 words", even, calls={"model": 1}),
-        Case("3 sentences of 1, 6 and 3 words", uneven, "padding"),
-        Case("padding has the id 7", seven, "padding"),
+        case("2 sentences of 5 words", "values", integers(g, 3, VOCAB, 2, 6), draw_targets(g, [5, 5], 0), calls={"model": 1}),
+        case("3 sentences of 1, 6 and 3 words", "padding", integers(g, 3, VOCAB, 3, 7), draw_targets(g, [1, 6, 3], 0)),
+        case("padding has the id 7", "padding", integers(g, 3, 7, 2, 9), draw_targets(g, [2, 6], 7), 7),
     ]
 
 
 def fixed() -> list[Case]:
     g = generator(4)
-    floats = arguments(randn(g, 2, 6), draw_targets(g, [2, 5], 0), model="listening_toy")
-    begun = arguments(integers(g, 3, VOCAB, 3, 5), torch.tensor([[1, 5, 4, 2], [1, 0, 0, 0], [1, 9, 2, 0]]))
+    floats, targets = randn(g, 2, 6), draw_targets(g, [2, 5], 0)
+    begun, short, one = torch.tensor([[1, 5, 4, 2], [1, 0, 0, 0], [1, 9, 2, 0]]), torch.tensor([[1, 2]]), torch.tensor([[1], [1]])
     return [
-        Case("a model whose source is floats", floats, "padding", gradients=("source",)),
-        Case("one target is begin and pads", begun, "padding"),
-        Case("a target of begin and end alone", arguments(integers(g, 3, VOCAB, 1, 3), torch.tensor([[1, 2]]))),
-        refusal("a target of one token", arguments(integers(g, 3, VOCAB, 2, 3), torch.tensor([[1], [1]])), "1", part="refusal"),
+        case("a model whose source is floats", "padding", floats, targets, model="listening_toy", gradients=("source",)),
+        case("one target is begin and pads", "padding", integers(g, 3, VOCAB, 3, 5), begun),
+        case("a target of begin and end alone", "values", integers(g, 3, VOCAB, 1, 3), short),
+        case("a target of one token", "refusal", integers(g, 3, VOCAB, 2, 3), one, rejects=ValueError, mentions=("1",)),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Exercise 08b.7: BLEU with clipped counts and brevity penalty. The oracle crosses n-grams out; tests compare it with sacrebleu."""
+"""Exercise 08b.7: BLEU with clipped counts and brevity penalty. The oracle counts in lists; tests compare it with sacrebleu."""
 
 import math
 import random
@@ -33,20 +33,14 @@ def bleu(candidates: Sentences, references: Sentences, order: int = 4) -> float:
 
 
 def oracle(candidates: Sentences, references: Sentences, order: int = 4) -> float:
-    """Each n-gram of a candidate crosses out one equal n-gram of its reference."""
+    """The k-th occurrence of an n-gram is a hit when its sentence's reference has k of them."""
     logs = 0.0
     for n in range(1, order + 1):
-        hits = total = 0
-        for c, r in zip(candidates, references, strict=True):
-            left = [r[i : i + n] for i in range(len(r) - n + 1)]
-            for gram in (c[i : i + n] for i in range(len(c) - n + 1)):
-                total += 1
-                if gram in left:
-                    left.remove(gram)
-                    hits += 1
-        if not hits:
+        runs = [[[words[i : i + n] for i in range(len(words) - n + 1)] for words in side] for side in (candidates, references)]
+        hits = [c[: i + 1].count(gram) <= r.count(gram) for c, r in zip(*runs, strict=True) for i, gram in enumerate(c)]
+        if not any(hits):
             return 0.0
-        logs += math.log(hits / total) / order
+        logs += math.log(sum(hits) / len(hits)) / order
     found, wanted = len(sum(candidates, [])), len(sum(references, []))
     return 100 * math.exp(logs) * (1.0 if found > wanted else math.exp(1 - wanted / found))
 

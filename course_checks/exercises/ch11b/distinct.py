@@ -9,7 +9,8 @@ from ...exercise import FunctionExercise
 def distinct(texts: list[str], n: int, threshold: float) -> list[str]:
     if n < 1 or not 0 < threshold <= 1:
         raise ValueError(f"n={n} must be at least 1 and threshold={threshold} above 0 and at most 1")
-    kept, sets = [], []
+    kept: list[str] = []
+    sets: list[set] = []
     for text in texts:
         found = shingles(text, n)
         scores = [similarity(found, other) for other in sets]
