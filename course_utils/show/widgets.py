@@ -1,6 +1,5 @@
-"""Something to drag or to type into: a static figure or answer first, then the same under sliders."""
+"""Something to drag: a static figure first, then the same drawing under sliders."""
 
-import html
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,8 @@ def starts(choices: dict[str, Any]) -> dict[str, tuple[Any, list[Any]]]:
     return {name: (first, list(values)) for name, (first, values) in pairs.items()}
 
 
-def _sliders(choices: dict[str, tuple[Any, list[Any]]], **look: Any) -> dict[str, Any]:
+def sliders_for(choices: dict[str, tuple[Any, list[Any]]], **look: Any) -> dict[str, Any]:
+    """A slider for each choice of ``starts``."""
     from ipywidgets import SelectionSlider
 
     return {
@@ -33,41 +33,10 @@ def explore(draw: Callable[..., None], **choices: Any) -> None:
 
     pairs = starts(choices)
     draw(**{name: first for name, (first, _) in pairs.items()})
-    sliders = _sliders(pairs, style={"description_width": "initial"}, layout={"width": "26em"})
+    sliders = sliders_for(pairs, style={"description_width": "initial"}, layout={"width": "26em"})
     live = ipywidgets.VBox([ipywidgets.HTML(HIDE), ipywidgets.interactive(draw, **sliders)])
     live.add_class("course-live")
     display_live(live)
-
-
-def reply(answer: Callable[..., str], text: str, **settings: Any) -> str:
-    """What ``type_and_see`` shows: the answer, or the sentence of a ValueError behind a cross."""
-    try:
-        return answer(text, **settings)
-    except ValueError as error:
-        return f"✗ {error}"
-
-
-def type_and_see(answer: Callable[..., str], text: str, label: str = "text", **choices: Any) -> None:
-    """Print the answer to ``text`` with the first choice of everything, then offer a text field and one slider for each choice.
-
-    ``answer(text, **settings)`` returns what is to be shown; a ValueError it raises is shown as a sentence, and nothing typed is lost.
-    Choices as in ``explore``.
-    """
-    import ipywidgets
-
-    pairs = starts(choices)
-    print(f"{label}: {text}\n{reply(answer, text, **{name: first for name, (first, _) in pairs.items()})}")
-    field = ipywidgets.Text(value=text, description=label, layout={"width": "44em"}, style={"description_width": "initial"})
-    sliders, shown = _sliders(pairs), ipywidgets.HTML()
-
-    def update(_: Any = None) -> None:
-        said = reply(answer, field.value, **{name: slider.value for name, slider in sliders.items()})
-        shown.value = f"<pre>{html.escape(said)}</pre>"
-
-    for widget in (field, *sliders.values()):
-        widget.observe(update, "value")
-    update()
-    display_live(ipywidgets.VBox([field, *sliders.values(), shown]))
 
 
 def display_live(widget: Any) -> None:

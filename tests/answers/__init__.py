@@ -25,6 +25,7 @@ from course_checks.lookup import find
 from course_checks.misconceptions import Change, read_change
 from course_utils.paths import ROOT
 
+USUAL = "import math, torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 PAGES = Path(__file__).resolve().parent
 VERDICT = re.compile(r'(passes|fails)( once)?((?:; (?:says|never|from) "[^"]+")*)')
 
@@ -49,7 +50,7 @@ class Answer:
         return self.change.made(entry(self.exercise, self.other).code() if self.other else base(self.exercise))
 
     def answer(self) -> Any:
-        """What the cell defines under the exercise's name, behind the imports of its notebook."""
+        """What the cell defines under the exercise's name, behind the usual imports and those of its notebook."""
         return run(self.exercise, self.code(), self.what)
 
 
@@ -58,7 +59,7 @@ def run(exercise: str, code: str, what: str) -> Any:
     name = f"<cell of {exercise}: {what}>"
     linecache.cache[name] = (len(code), None, code.splitlines(True), name)
     space: dict[str, Any] = {"__name__": "__main__"}
-    exec(imports(exercise.split(".")[0]), space)
+    exec(USUAL + imports(exercise.split(".")[0]), space)
     exec(compile(code, name, "exec"), space)
     return space[find(exercise).name]
 

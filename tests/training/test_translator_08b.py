@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course_utils.show.widgets import reply, type_and_see
+from course_utils.show.box import reply, type_and_see
 from course_utils.text.numbers import number_pairs
 from course_utils.text.vocabulary import Vocabulary
 from course_utils.training.translator import FILE, MAX_LEN, exact, load_translator, save, split_numbers
@@ -63,7 +63,7 @@ def test_box_shows_refusals_and_keeps_the_text(capsys, monkeypatch):
         return f"{text} x {beam}"
 
     shown = []
-    monkeypatch.setattr("course_utils.show.widgets.display_live", shown.append)
+    monkeypatch.setattr("course_utils.show.box.display_live", shown.append)
     assert reply(answer, "") == "✗ nothing to translate"
     type_and_see(answer, "two <b>", "number", beam=[1, 2])
     assert "two <b> x 1" in capsys.readouterr().out

@@ -23,7 +23,8 @@ def split_word(word: str, vocabulary: list[str]) -> list[str]:
 
 def oracle(word: str, vocabulary: list[str]) -> list[str]:
     """The longest of the pieces that the rest of the word begins with, again and again."""
-    pieces, rest = [], word
+    pieces: list[str] = []
+    rest = word
     while rest:
         mark = "##" if pieces else ""
         piece = max((p for p in vocabulary if p != mark and (mark + rest).startswith(p)), key=len, default="[UNK]")

@@ -59,7 +59,4 @@ def fixed() -> list[Case]:
     ]
 
 
-OURS = ("course_utils.experiments.ch11b_preference.dpo_loss",)
-EXERCISE = FunctionExercise(
-    file=__file__, right=preference_loss, oracle=oracle, draw=draw, fixed=fixed, outputs=("loss", "margins"), forbidden=OURS
-)
+EXERCISE = FunctionExercise(file=__file__, right=preference_loss, oracle=oracle, draw=draw, fixed=fixed, outputs=("loss", "margins"))
