@@ -49,7 +49,6 @@ class Exercise:
     kind: ClassVar[str] = ""  # the name under which a sandbox knows how to call it
     runs: ClassVar[bool] = True  # whether the answer is code
     word: ClassVar[str] = "function"  # what is asked for
-    groups: ClassVar[tuple[str, ...]] = ("",)  # keys of a case's arguments under which those of the answer lie; "": they are these
 
     def __post_init__(self) -> None:
         if self.reference is None:
@@ -104,10 +103,6 @@ class Exercise:
         """The wrong answer that an entry of the page describes."""
         return wrong_code(misconception, self.right, self.helpers)
 
-    def oracle_on(self, args: dict[str, Any]) -> Any:
-        """The right result for arguments that somebody has changed; raises something where they are no input any more."""
-        return self.oracle(**args)
-
     def leaves(self, args: dict[str, Any], names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
         """A case's arguments with those in ``names`` ready to be differentiated by, and these by name."""
         ready = {name: _leaf(value, name in names) for name, value in args.items()}
@@ -160,11 +155,6 @@ class FunctionExercise(Exercise):
 
     kind: ClassVar[str] = "function"
 
-    def oracle_on(self, args: dict[str, Any]) -> Any:
-        """The oracle's result; the reference goes first, because it refuses what is no input: an oracle might never come back."""
-        self.reference(**args)
-        return self.oracle(**args)
-
 
 @dataclass(frozen=True, kw_only=True)
 class ModuleExercise(Exercise):
@@ -172,7 +162,6 @@ class ModuleExercise(Exercise):
 
     kind: ClassVar[str] = "module"
     word: ClassVar[str] = "class"
-    groups: ClassVar[tuple[str, ...]] = ("init", "inputs", "parameters")
 
     def leaves(self, args: dict[str, Any], names: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Inputs and parameters in ``names``, ready to be differentiated by."""
@@ -205,7 +194,6 @@ class Prediction(Exercise):
     kind: ClassVar[str] = "value"
     runs: ClassVar[bool] = False
     word: ClassVar[str] = "prediction"
-    groups: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         if self.reference is None:

@@ -9,11 +9,11 @@ import torch
 from .again import changes
 from .case import Case
 from .compare import close, same
-from .disturb import alike, answer_to, explained_by_an_input
-from .exercise import Exercise
+from .exercise import Exercise, FunctionExercise
 from .known import Known
 from .misconceptions import Misconception
 from .observation import Observation
+from .observe import prepare
 from .predictions import name_the_entries
 from .trial import RANDOM, RANDOM_WHY, Finding
 
@@ -56,10 +56,29 @@ def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observati
         return
     if not exercise.runs:
         return name_the_entries(exercise, finding)
+    misconception = _explanation(exercise, cases, seen, finding, known)
+    if misconception is not None:
+        finding.mistake, finding.hint = misconception.name, misconception.hint
+        if misconception.untouched:
+            finding.stage = "not attempted"
+            finding.message = "This behaves exactly like the code that was handed out, bug included."
+    elif finding.mistake is None:
+        again = seen[finding.index].again
+        if again is not None and again.random:
+            finding.mistake, finding.hint = RANDOM, RANDOM_WHY
+        elif finding.stage in ("values", "finite", "shape") and (name := _without_effect(exercise, cases, seen, known)):
+            finding.guessed, finding.mistake = True, f"`{name}` has no effect"
+            finding.hint = (
+                f"Your result stays the same when `{name}` is changed, and it should not. Is it used? "
+                "Or is a fixed number written in its place?"
+            )
+
+
+def _explanation(exercise: Exercise, cases: list[Case], seen: list[Observation], finding: Finding, known: Known) -> Misconception | None:
+    """The misconception that agrees with the answer on the finding's part and, where one does, on all other cases too."""
     usable = [i for i in range(len(seen)) if cases[i].rejects is None]
     part = [i for i in usable if cases[i].part == finding.case.part]
     part.sort(key=lambda i: i != finding.index)  # where they differ first: most misconceptions are dismissed by one run
-    rest = [i for i in usable if i not in part]
 
     def alike(misconception: Misconception, indices: list[int]) -> bool:
         with torch.random.fork_rng(devices=[]):
@@ -67,40 +86,31 @@ def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observati
             return all(_behaves_like(exercise, one, other, finding) for one, other in others)
 
     candidates = [one for one in exercise.misconceptions if alike(one, part)]
-    untouched = [one for one in candidates if one.untouched and alike(one, [i for i in range(len(seen)) if i not in part])]
-    candidates = untouched or [one for one in candidates if not one.untouched]
-    misconception = next((one for one in candidates if alike(one, rest)), candidates[0] if candidates else None)
-    if misconception is None:
-        return _guess(exercise, cases, seen, finding, known)
-    finding.mistake, finding.hint = misconception.name, misconception.hint
-    if misconception.untouched:
-        finding.stage = "not attempted"
-        finding.message = "This behaves exactly like the code that was handed out, bug included."
+    everywhere = [i for i in range(len(seen)) if i not in part]
+    if untouched := next((one for one in candidates if one.untouched and alike(one, everywhere)), None):
+        return untouched
+    candidates = [one for one in candidates if not one.untouched]
+    rest = [i for i in usable if i not in part]
+    return next((one for one in candidates if alike(one, rest)), candidates[0] if candidates else None)
 
 
-def _guess(exercise: Exercise, cases: list[Case], seen: list[Observation], finding: Finding, known: Known) -> None:
-    """A reason where no misconception fits: chance, or an input that has no effect or would explain the result."""
-    again, value = seen[finding.index].again, seen[finding.index].value
-    if finding.mistake is not None:
-        return
-    if again is not None and again.random:
-        finding.mistake, finding.hint = RANDOM, RANDOM_WHY
-    elif finding.stage in ("values", "finite", "shape"):
-        expected, _ = known.expected(exercise, finding.case)
-        reason = _without_effect(exercise, cases, seen, known) or explained_by_an_input(exercise, cases, finding.case, value, expected)
-        finding.guessed = reason is not None
-        finding.mistake, finding.hint = reason or (None, finding.hint)
-
-
-def _without_effect(exercise: Exercise, cases: list[Case], seen: list[Observation], known: Known) -> tuple[str, str] | None:
-    """An input that can be changed without any effect, though the right result changes with it."""
+def _without_effect(exercise: Exercise, cases: list[Case], seen: list[Observation], known: Known) -> str:
+    """An input that can be changed without any effect, though the right result changes with it; empty when there is none."""
     for index, name in ((i, name) for i, observation in enumerate(seen) for name in observation.ignored):
-        ways = [args for other, args in changes(exercise.kind, [(case.args, ()) for case in cases], index) if other == name]
-        changed = [value for args in ways if (value := answer_to(exercise, args)) is not None]
-        if any(not alike(exercise, value, known.expected(exercise, cases[index])[0]) for value in changed):
-            return (
-                f"`{name}` has no effect",
-                f"Your result stays the same when `{name}` is changed, and it should not. Is it used? "
-                "Or is a fixed number written in its place?",
-            )
-    return None
+        expected = known.expected(exercise, cases[index])[0]
+        for other, args in changes(exercise.kind, [(case.args, ()) for case in cases], index):
+            if other == name and not _still_right(exercise, args, expected):
+                return name
+    return ""
+
+
+def _still_right(exercise: Exercise, args: dict[str, Any], expected: Any) -> bool:
+    """Whether the right result for changed arguments is what it was; also where they are no input any more."""
+    try:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            if isinstance(exercise, FunctionExercise):  # it refuses what is no input: an oracle might never come back
+                exercise.reference(**{name: prepare(argument) for name, argument in args.items()})
+            value = exercise.oracle(**args)
+    except Exception:
+        return True
+    return same(exercise, *(list(item) if isinstance(item, tuple) else item for item in (value, expected)))

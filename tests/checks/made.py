@@ -1,6 +1,7 @@
 """Exercises made on the spot, without a page on the disk."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from torch.nn import functional as F
@@ -28,6 +29,13 @@ def made(
     exercise = asks(file="", oracle=oracle, draw=lambda seed: cases, **{"right": oracle, **more})
     exercise.__dict__["page"] = Page("00.9", "A test", f"{name}(…)", 1, 5, {"values": points}, misconceptions)
     return exercise
+
+
+def changed(exercise: Exercise, **more: Any) -> Exercise:
+    """The same exercise, with the same page, and other fields."""
+    other = replace(exercise, **more)
+    other.__dict__["page"] = exercise.page
+    return other
 
 
 def gaussian_weights(query, keys, bandwidth):

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 import torch
-from made import made, mistake
+from made import changed, made, mistake
 from torch import nn
 
 from course_checks.case import Case, Registered, register
@@ -148,7 +148,7 @@ def test_numbers_in_messages(message, wanted, said):
 
 
 def test_another_exception_raised_on_purpose():
-    refusing = replace(SUM, fixed=lambda: [Case("no axis", {"x": torch.tensor(1.0)}, rejects=ValueError)])
+    refusing = changed(SUM, fixed=lambda: [Case("no axis", {"x": torch.tensor(1.0)}, rejects=ValueError)])
 
     def f(x):
         assert x.dim(), "no axis"
@@ -160,7 +160,7 @@ def test_another_exception_raised_on_purpose():
 
 
 def test_an_accident_is_no_refusal():
-    refusing = replace(SUM, fixed=lambda: [Case("no axis", {"x": torch.tensor(1.0)}, rejects=ValueError)])
+    refusing = changed(SUM, fixed=lambda: [Case("no axis", {"x": torch.tensor(1.0)}, rejects=ValueError)])
 
     def f(x):
         return x[:, 0] * 0 + x.sum(-1)
@@ -228,8 +228,6 @@ def test_an_input_that_is_not_used_is_named():
     scaled = exercise(lambda x, scale: x * scale, [{"x": X, "scale": s} for s in (2.0, 3.0)])
     assert examine(scaled, lambda x, scale: x * 3).mistake == "`scale` has no effect"
     assert examine(scaled, lambda x, scale: x * 5 + 1).mistake == "`scale` has no effect"
-    rows = exercise(lambda x, w: x * w, [{"x": X, "w": X.flip(0)}])
-    assert examine(rows, lambda x, w: x * w[:1]).mistake == "as if the rows of `w` were alike"
 
 
 def test_the_output_without_a_gradient_is_named():

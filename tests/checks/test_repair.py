@@ -51,7 +51,8 @@ SOFT = "def f(x):\n    return torch.softmax(x, dim=-1)"
         ),
         (
             "def f(x):\n    return x.cumsum(0)",
-            "def f(x):\n    total = torch.zeros_like(x)\n    for i in range(len(x)):\n        total[i] = x[:i + 1].sum(0)\n        return total",
+            "def f(x):\n    total = torch.zeros_like(x)\n    for i in range(len(x)):\n"
+            "        total[i] = x[:i + 1].sum(0)\n        return total",
             "stands inside the loop",
         ),
         (
