@@ -107,7 +107,7 @@ def _without_effect(exercise: Exercise, cases: list[Case], seen: list[Observatio
 def _still_right(exercise: Exercise, args: dict[str, Any], expected: Any) -> bool:
     """Whether the right result for changed arguments is what it was; also where they are no input any more."""
     try:
-        with torch.random.fork_rng(devices=[]), torch.no_grad():
+        with torch.random.fork_rng(devices=[]):
             if isinstance(exercise, FunctionExercise):  # it refuses what is no input: an oracle might never come back
                 exercise.reference(**{name: prepare(argument) for name, argument in args.items()})
             value = exercise.oracle(**args)

@@ -1,3 +1,3 @@
 """The small package behind the course "Attention, from Kernels to GPT"."""
 
-__version__ = "2.0.0"
+__version__ = "3.0.0.dev0"

@@ -1,12 +1,24 @@
-"""Notebooks for the tests of grading: right ones, wrong ones, attackers."""
+"""What the tests of grading hand in: right answers, wrong ones, attackers. And how they grade it."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import os
+import zipfile
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from course_checks.exercise import Exercise, Prediction
 from course_checks.misconceptions import Misconception, source_of
+from course_tools.grading.__main__ import main
+from course_tools.grading.bubblewrap import why_not
+from course_tools.grading.marks import Limits, Mark, exercises_of
+from course_tools.grading.notebook_grader import grade_notebook
+from course_tools.grading.sandbox import Sandbox
 from course_tools.metadata import tag_of
 from course_utils.paths import ROOT
 from tests.answers import Answer, imports
@@ -18,6 +30,10 @@ def gaussian_weights(query, keys, bandwidth):
     return torch.softmax(-((query[:, None] - keys) ** 2) / (2 * bandwidth**2), dim=1)
 """
 WRONG = RIGHT.replace("dim=1", "dim=0")
+SAID = {"output_type": "display_data", "metadata": {}, "data": {"text/plain": "✓ 01.1 Gaussian weights: right (4 of 4 points)"}}
+
+needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
+full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
 
 
 def cell(source: str, exercise: str | None = None, role: str = "answer", kind: str = "code") -> dict[str, Any]:
@@ -122,3 +138,45 @@ def replaced(book: dict[str, Any], exercise: str, source: str) -> dict[str, Any]
         if tag_of(item) == (exercise, "answer"):
             item["source"] = source
     return copy
+
+
+def put(folder: Path, student: str, book: bytes | dict[str, Any], name: str = "01_kernel_regression.ipynb") -> None:
+    """Hand in a notebook."""
+    (folder / student).mkdir(parents=True, exist_ok=True)
+    (folder / student / name).write_bytes(book if isinstance(book, bytes) else json.dumps(book).encode())
+
+
+def grade(folder: Path, out: Path, *more: str) -> dict[str, dict[str, str]]:
+    """Rows of the gradebook by student."""
+    assert main([str(folder), "--out", str(out), "--quiet", "--seed", "fixed", *more]) in (0, 1)
+    return table(out)
+
+
+def table(out: Path) -> dict[str, dict[str, str]]:
+    """Rows of a run's gradebook by student, columns without their points."""
+    rows = read_table(out / "gradebook.csv")
+    return {row["Student"]: {key.split(" (")[0]: value for key, value in row.items()} for row in rows}
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+
+
+def zipped(path: Path, **members: str) -> None:
+    """Write a zip file of texts, dated before there was a course."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(zipfile.ZipInfo(name, (1999, 1, 1, 0, 0, 0)), text)
+
+
+def marks_of(sandbox: Sandbox, book: bytes, timeout: float = 20.0) -> dict[str, Mark]:
+    """The marks of a notebook of chapter 01."""
+    graded = grade_notebook(sandbox, book, exercises_of(("01",)), "secret", Limits(timeout))
+    assert not graded.problem
+    return graded.marks
+
+
+def mark_of(sandbox: Sandbox, source: str) -> Mark:
+    """The mark of one answer to 01.1."""
+    return marks_of(sandbox, with_answer(source), 6.0)["01.1"]

@@ -1,68 +1,47 @@
-"""A class is graded to the marks it deserves, however it was handed in, and a killed run ends like an undisturbed one."""
+"""A class is graded to the marks it deserves, and a killed run ends like an undisturbed one."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
-import zipfile
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-import torch
-from classroom import RIGHT, WRONG, blank, cell, misconception_cell, notebook, other_notebook, replaced, solved, with_answer
+from classroom import (
+    RIGHT,
+    WRONG,
+    blank,
+    cell,
+    full,
+    grade,
+    misconception_cell,
+    needs_sandbox,
+    notebook,
+    other_notebook,
+    put,
+    replaced,
+    solved,
+    table,
+    with_answer,
+)
 
 from course_checks import catalogue
-from course_checks.case import Registered
 from course_checks.engine import examine
 from course_checks.exercise import FunctionExercise
 from course_checks.lookup import find
-from course_tools.grading import wire
 from course_tools.grading.__main__ import main
-from course_tools.grading.bubblewrap import why_not
-from course_tools.grading.cell_names import plain_python
-from course_tools.grading.cells import Unreadable, read_notebook
-from course_tools.grading.cells import find as find_in
-from course_tools.grading.collect import collect
-from course_tools.grading.gradebook import cell as csv_cell
 from course_tools.grading.judging import off_limits, seeds_for
 from course_tools.grading.marks import exercises_of
-from course_tools.grading.package_copy import copy_package
 from course_tools.grading.run_folder import RunFolder
-from course_tools.grading.settings import Settings, load_settings
 from course_tools.metadata import tag_of
 from course_utils.paths import ROOT
 from tests.answers import answers
 
-needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 ONLY = os.environ.get("COURSE_CHAPTERS")
-full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
-
-
-def grade(folder, out, *more) -> dict[str, dict[str, str]]:
-    """Rows of the gradebook by student."""
-    assert main([str(folder), "--out", str(out), "--quiet", "--seed", "fixed", *more]) in (0, 1)
-    return table(out)
-
-
-def table(out) -> dict[str, dict[str, str]]:
-    text = (out / "gradebook.csv").read_text(encoding="utf-8-sig")
-    return {row["Student"]: {key.split(" (")[0]: value for key, value in row.items()} for row in csv.DictReader(io.StringIO(text))}
-
-
-def put(folder, student: str, book, name: str = "01_kernel_regression.ipynb") -> None:
-    (folder / student).mkdir(parents=True, exist_ok=True)
-    (folder / student / name).write_bytes(book if isinstance(book, bytes) else json.dumps(book).encode())
-
-
-# ---- the class ---------------------------------------------------------------------------------------------
 
 
 def make_class(folder, students: int, chapters=("01", "03", "06")) -> dict[str, dict[str, float]]:
@@ -207,48 +186,6 @@ def test_only_what_changed_is_graded_again(tmp_path, capsys):
     assert "--resume" in capsys.readouterr().err
 
 
-def test_sandbox_copies_no_answers(tmp_path):
-    """What a submission may import holds functions that cases hand over, and no exercise, oracle or reference."""
-    copy_package(tmp_path)
-    files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.py")}
-    assert {"course_tools/grading/worker.py", "course_checks/observe.py"} <= files
-    hidden = (
-        "course_tools/authoring",
-        "course_tools/grading/judging",
-        "course_tools/grading/marks",
-        "course_tools/grading/run",
-        "course_utils/launcher",
-        "course_checks/engine",
-        "course_checks/exercise.py",
-        "course_checks/judge",
-        "course_checks/misconceptions",
-    )
-    assert not [name for name in files if name.startswith(hidden)] and not list(tmp_path.rglob("*.md"))
-    assert {Path(name).name for name in files if name.startswith("course_checks/exercises")} == {"__init__.py", "callables.py"}
-    text = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "course_checks").rglob("*.py"))
-    assert "Misconception(" not in text
-    assert "EXERCISE" not in text
-    handed = [value for e in catalogue() for case in e.cases((1, 2)) for value in _inside(case.args)]
-    for name in {value.name for value in handed if isinstance(value, Registered)}:
-        assert name in text or name.startswith("language_"), f"move {name} into the callables.py of its chapter"
-
-
-def test_what_is_copied_can_be_imported(tmp_path):
-    """The copied modules import nothing of the course that stays outside."""
-    copy_package(tmp_path)
-    found = [path.relative_to(tmp_path).with_suffix("") for path in tmp_path.rglob("*.py") if path.name != "forkserver.py"]
-    names = sorted(".".join(path.parts).removesuffix(".__init__") for path in found if path.parts[0] != "course_utils")
-    command = [sys.executable, "-c", f"import importlib\nfor name in {names}:\n    importlib.import_module(name)"]
-    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-
-
-def _inside(value):
-    if isinstance(value, dict):
-        return [leaf for item in value.values() for leaf in _inside(item)]
-    return [leaf for item in value for leaf in _inside(item)] if isinstance(value, (list, tuple)) else [value]
-
-
 @needs_sandbox
 def test_a_fault_that_follows_from_another_is_told_apart(tmp_path):
     book = replaced(solved("01"), "01.1", "import torch\n" + WRONG)
@@ -260,126 +197,6 @@ def test_a_fault_that_follows_from_another_is_told_apart(tmp_path):
     report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "01.1 Gaussian weights: normalised over the queries" in report and "01.2 Attention pooling:" not in report
     assert "<i>builds on a wrong answer (1)</i>" in report
-
-
-# ---- notebooks that are not as they were handed out ----------------------------------------------------------
-
-
-@needs_sandbox
-def test_helpers_imports_magics_and_failing_stories(tmp_path):
-    helped = notebook(
-        cell("%matplotlib inline\n!pip install nothing\nimport numpy as np"),
-        cell("raise RuntimeError('a story that fails')"),
-        cell("def squares(a, b):\n    return (a[:, None] - b) ** 2"),
-        cell("unused = train_for_hours()"),
-        cell(RIGHT.replace("(query[:, None] - keys) ** 2", "squares(query, keys)"), "01.1"),
-    )
-    below = notebook(
-        cell(RIGHT.replace("(query[:, None] - keys) ** 2", "squares(query, keys)"), "01.1"),
-        cell("def squares(a, b):\n    return (a[:, None] - b) ** 2"),
-    )
-    loud = RIGHT.replace("    return", "    warnings.warn('w'); print('x', file=sys.stderr)\n    return")
-    noisy = notebook(cell("import sys, warnings\n" + loud, "01.1"))
-    lost = notebook(cell(RIGHT))
-    twice = notebook(cell(WRONG, "01.1"), cell(RIGHT, "01.1"))
-    moved = notebook(cell("def gaussian_weights(query, keys, bandwidth):\n    raise NotImplementedError", "01.1"), cell(RIGHT))
-    renamed = notebook(
-        cell(RIGHT.replace("gaussian_weights", "my_weights"), "01.1"), cell('result = check("01.1", my_weights)', "01.1", "check")
-    )
-    broken = notebook(cell("def gaussian_weights(query keys):\n    return", "01.1"))
-    for name, book in {
-        "helped": helped,
-        "below": below,
-        "noisy": noisy,
-        "lost": lost,
-        "twice": twice,
-        "moved": moved,
-        "renamed": renamed,
-        "broken": broken,
-    }.items():
-        put(tmp_path / "class", name, book)
-    rows = grade(tmp_path / "class", tmp_path / "out")
-    assert {name: row["01.1"] for name, row in rows.items()} == dict.fromkeys(rows, "4") | {"broken": "0"}
-    notes = {record.submission.student: " ".join(record.marks["01.1"].notes) for record in RunFolder(tmp_path / "out", True).records()}
-    assert "metadata was lost" in notes["lost"]
-    assert "the last one counts" in notes["twice"]
-    assert "its own cell is blank" in notes["moved"]
-    assert notes["helped"] == notes["noisy"] == ""
-
-
-def test_cells_and_what_they_need():
-    cells = read_notebook(
-        notebook(cell("a = 1"), cell("def f(x):\n    return x + a"), cell("x = 2"), cell("def g(x):\n    a = x\n    return f(a)", "01.1"))
-    )
-    found = find_in(cells, {"01.1": "g"})
-    assert found["01.1"].needs == [1, 2, 4]
-    assert plain_python("%%bash\nls") == "# %%bash\n# ls"
-    assert plain_python("x = 1\n%time f()\n%cd x") == "x = 1\nf()\nget_ipython().run_line_magic('cd', 'x')"
-    assert plain_python("ok = (\n    a\n    != 0\n)") == "ok = (\n    a\n    != 0\n)"
-    with pytest.raises(Unreadable):
-        read_notebook(b"{}")
-
-
-@pytest.mark.parametrize(
-    ("place", "student", "label"),
-    [
-        ("ada/01_kernel_regression.ipynb", "ada", "01_kernel_regression.ipynb"),
-        ("ada lovelace_01_kernel_regression.ipynb", "ada lovelace", "01_kernel_regression.ipynb"),
-        ("lovelaceada_LATE_12345_678_01_kernel_regression.ipynb", "lovelaceada", "01_kernel_regression.ipynb"),
-        ("lovelaceada_12345_678_01_kernel_regression-2.ipynb", "lovelaceada", "01_kernel_regression-2.ipynb"),
-        ("Ada Lovelace_4711_assignsubmission_file_/01_kernel_regression.ipynb", "Ada Lovelace", "01_kernel_regression.ipynb"),
-        ("submitted/ada/01_kernel/01_kernel_regression.ipynb", "ada", "01_kernel_regression.ipynb"),
-    ],
-)
-@pytest.mark.parametrize("zipped", [False, True])
-def test_every_way_of_handing_in(tmp_path, place, student, label, zipped):
-    folder = tmp_path / "in"
-    if zipped and not place.startswith("submitted"):
-        folder.mkdir()
-        with zipfile.ZipFile(folder / "all.zip", "w") as archive:
-            archive.writestr(place, "{}")
-    else:
-        (folder / place).parent.mkdir(parents=True)
-        (folder / place).write_text("{}")
-    (found,) = collect(folder)
-    assert (found.student, found.label, found.problem) == (student, label, "")
-
-
-def test_nothing_to_grade_is_said(tmp_path, capsys):
-    assert main([str(tmp_path / "none"), "--out", str(tmp_path / "out")]) == 2
-    assert "neither a folder nor a zip file" in capsys.readouterr().err
-    (tmp_path / "empty").mkdir()
-    assert main([str(tmp_path / "empty"), "--out", str(tmp_path / "out")]) == 2
-    assert "no notebook" in capsys.readouterr().err
-
-
-# ---- rules and tables ----------------------------------------------------------------------------------------
-
-
-def test_settings(tmp_path):
-    file = tmp_path / "rules.toml"
-    late = "[late]\ndeadline = 2027-01-31T00:00:00+00:00\nper_day = 0.1\nmost = 0.25\n"
-    file.write_text('partial = false\n[weights]\n"03" = 2\n"03.2" = 0.5\n' + late)
-    rules = load_settings(file)
-    assert rules.weight("03.1") == 2
-    assert rules.weight("03.2") == 0.5
-    assert rules.weight("04.1") == 1
-    assert rules.points("03.1", 3, 4) == 0
-    assert rules.points("03.1", 4, 4) == 8
-    assert Settings().points("03.1", 3, 4) == 3
-    deadline = rules.deadline
-    kept = [rules.kept(t) for t in (None, deadline, deadline + 1, deadline + 86401, deadline + 10**7)]
-    assert kept == pytest.approx([1, 1, 0.9, 0.8, 0.75])
-    for text, words in (
-        ("partial = 3", "true or false"),
-        ("x = 1", "unknown setting 'x'"),
-        ("[late]\nper_day = 2", "deadline"),
-        ('[weights]\n"03" = -1', "03 = -1"),
-        ("a =", "rules.toml"),
-    ):
-        file.write_text(text)
-        with pytest.raises(ValueError, match=words):
-            load_settings(file)
 
 
 @needs_sandbox
@@ -394,137 +211,6 @@ def test_late_and_weights_reach_the_table(tmp_path):
     assert (rows["late"]["01.1"], rows["early"]["01.1"]) == ("4", "8")
 
 
-def test_formulas_do_not_reach_a_spreadsheet():
-    assert [csv_cell(text) for text in ("=1+1", "+1", "-1", "@x", "\tx", "x=1", 3)] == ["'=1+1", "'+1", "'-1", "'@x", "'\tx", "x=1", 3]
-    assert csv_cell("x;=1+1") == "x;'=1+1"  # where a spreadsheet's cells end at a semicolon
-
-
-# ---- the protocol --------------------------------------------------------------------------------------------
-
-
-def test_frames_carry_what_they_are_given():
-    strided = torch.randn(4, 6).T
-    value = {
-        "a": [1, 2.5, None, True, "ü", b"\x00\xff", (1, 2)],
-        "t": strided,
-        "r": Registered("f"),
-        3: torch.zeros(0, 2),
-        "h": torch.randn(3).bfloat16(),
-        "b": torch.tensor([True, False]),
-        "e": torch.randn(2, 1).expand(2, 3),
-        "inf": float("inf"),
-    }
-    back = wire.read(io.BytesIO(wire.pack(value)).read)
-    assert back["a"] == value["a"]
-    assert back["r"] == value["r"]
-    assert back["inf"] == float("inf")
-    for key in ("t", 3, "h", "b", "e"):
-        assert torch.equal(back[key], value[key])
-        assert back[key].dtype == value[key].dtype
-    assert back["t"].stride() == strided.stride()
-
-
-def test_hostile_frames_are_refused():
-    good = wire.pack({"x": torch.ones(2)})
-    rng = random.Random(0)
-    for _ in range(500):
-        bad = bytearray(good)
-        for _ in range(rng.randint(1, 6)):
-            bad[rng.randrange(12, len(bad))] = rng.randrange(256)
-        try:
-            wire.read(io.BytesIO(bytes(bad)).read)
-        except wire.ProtocolError:
-            pass
-    for head in (
-        b'{"t": ["float32", [1000000, 1000000], [1, 1], 0]}',
-        b'{"t": ["float32", [2], [99999999999], 0]}',
-        b'{"t": ["object", [], [], 0]}',
-        b'{"d": [[[], 1]]}',
-        b'{"l": ' * 20 + b"1" + b"}" * 20,
-        b"[" * 100_000,
-        b'{"x": 1}',
-        b'{"t": ["float32", [-1], [1], 0]}',
-    ):
-        with pytest.raises(wire.ProtocolError):
-            wire.unpack(head, b"")
-    with pytest.raises(wire.ProtocolError, match="too large"):
-        wire.read(io.BytesIO(wire.PREFIX.pack(2**31, 2**40)).read)
-
-
-# ---- a submission speaks for its owner alone, and nobody disappears -------------------------------------------
-
-
-def zipped(path: Path, **members: str) -> None:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, text in members.items():
-            archive.writestr(zipfile.ZipInfo(name, (1999, 1, 1, 0, 0, 0)), text)
-
-
-def test_an_archive_names_nobody_but_its_owner(tmp_path):
-    folder = tmp_path / "in"
-    put(folder, "amy", b"{}")
-    members = (
-        "doejane_12345_678_03_self_attention.ipynb",
-        "bob/bad.ipynb",
-        "ghost_06_masking.ipynb",
-        "Jane Doe_4711_assignsubmission_file/03_self_attention.ipynb",
-        "01_kernel_regression.ipynb",
-    )
-    zipped(folder / "mallory.zip", **dict.fromkeys(members, "{}"))
-    found = collect(folder)
-    assert {s.student for s in found} == {"amy", "mallory"} and not any(s.identity for s in found)
-    mine = [s for s in found if s.student == "mallory"]
-    assert sorted(bool(s.problem) for s in mine) == [False] * 3 + [True] * 2
-    assert all("not believed" in s.problem for s in mine if s.problem)
-    now = time.time()
-    assert all(s.handed_in is None or now - s.handed_in < 3600 for s in mine), "a date inside a student's archive is not believed"
-
-
-def test_names_are_parsed_in_linear_time(tmp_path):
-    folder = tmp_path / "in"
-    put(folder, "amy", b"{}")
-    zipped(folder / "mallory.zip", **{"x_00__00_" * 6000 + "!.ipynb": "{}"})
-    started = time.process_time()
-    (problem,) = (s.problem for s in collect(folder) if s.student == "mallory")
-    assert "characters" in problem and time.process_time() - started < 1
-
-
-def test_everybody_gets_a_line(tmp_path):
-    folder = tmp_path / "in"
-    put(folder, "amy", b"{}")
-    put(folder, "amy", b"notes", "notes.md")
-    for name in ("text.ipynb.txt", "page.html", "data.json", "pack.rar", "pack.7z", "pack.tar.gz", "scan.pdf"):
-        put(folder, name.split(".")[0] + name.split(".")[1], b"x", name)
-    put(folder, ".hidden", b"{}")
-    (folder / "empty").mkdir()
-    put(folder, "big", b" " * (33 * 2**20))
-    zipped(folder / "nothing.zip", **{"notes.txt": "x"})
-    found = {s.student: s.problem for s in collect(folder)}
-    assert found.pop("amy") == ""
-    assert set(found) == {
-        "textipynb",
-        "pagehtml",
-        "datajson",
-        "packrar",
-        "pack7z",
-        "packtar",
-        "scanpdf",
-        ".hidden",
-        "empty",
-        "big",
-        "nothing",
-    }
-    assert all(found.values()) and "clear the outputs" in found["big"] and "without a notebook" in found["nothing"]
-
-
-def test_one_student_cannot_hand_in_a_library(tmp_path):
-    folder = tmp_path / "in"
-    put(folder, "amy", b"{}")
-    zipped(folder / "mallory.zip", **{f"{i:04d}.ipynb": "{}" for i in range(300)})
-    mine = [s for s in collect(folder) if s.student == "mallory"]
-    assert len(mine) == 61 and [bool(s.problem) for s in mine] == [False] * 60 + [True]
-
-
 @needs_sandbox
 def test_what_could_not_be_read_is_still_said_when_resumed(tmp_path):
     put(tmp_path / "class", "ada", solved("01"))
@@ -535,14 +221,3 @@ def test_what_could_not_be_read_is_still_said_when_resumed(tmp_path):
     assert main([*arguments, "--resume"]) == 1
     rows = table(tmp_path / "out")
     assert set(rows) == {"ada", "bob", "eve"} and "not a notebook" in rows["bob"]["Problems"] and "empty folder" in rows["eve"]["Problems"]
-
-
-@pytest.mark.parametrize("chapter", ["03", "06", "13a"])
-def test_without_metadata_a_notebook_counts_for_its_own_chapter(chapter):
-    """Cells of the course define names that other chapters ask for: ``train`` in 03 and 06 is no answer to 00b.5."""
-    book = json.loads(next((ROOT / "solutions").glob(f"{chapter}_*.ipynb")).read_text(encoding="utf-8"))
-    for item in book["cells"]:
-        item["metadata"] = {}
-    book["metadata"] = {}
-    found = find_in(read_notebook(json.dumps(book).encode()), {e.id: e.name for e in catalogue()})
-    assert set(found) == {e.id for e in catalogue() if e.id.split(".")[0] == chapter}

@@ -40,13 +40,6 @@ def train_translator(new_model: Any, sources: Ids, targets: Ids, rates: list[flo
         return losses, scores_of(sources[-1], targets[-1])
 
 
-def reference(new_model: Any, sources: Ids, targets: Ids, rates: list[float], pad_id: int = 0) -> tuple[list[float], Tensor]:
-    """The engine asks for right results of changed inputs, too: it gives the model by its name, and allows no gradients."""
-    make = CALLABLES[new_model.name] if isinstance(new_model, Registered) else new_model
-    with torch.enable_grad():
-        return train_translator(make, sources, targets, rates, pad_id)
-
-
 @torch.enable_grad()
 def oracle(new_model: Registered, sources: Ids, targets: Ids, rates: list[float], pad_id: int) -> tuple[list[float], Tensor]:
     """Kingma and Ba 2015, algorithm 1, on gradients of a loss that goes prefix by prefix."""
@@ -112,7 +105,6 @@ EXERCISE = FunctionExercise(
     file=__file__,
     right=train_translator,
     oracle=oracle,
-    reference=reference,
     draw=draw,
     fixed=fixed,
     outputs=("losses", "scores"),
