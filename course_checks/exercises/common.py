@@ -1,6 +1,4 @@
-"""What the exercises of several chapters share."""
-
-from __future__ import annotations
+"""What an exercise is written with, in one import, and what the exercises of several chapters share."""
 
 import inspect
 from collections.abc import Callable
@@ -9,6 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+
+from ..case import CALLABLES, Case, Registered, generator, refusal
+from ..exercise import FunctionExercise, ModuleExercise, Prediction
+
+__all__ = ["CALLABLES", "Case", "FunctionExercise", "ModuleExercise", "Prediction", "Registered", "generator", "refusal"]
 
 fused = F.scaled_dot_product_attention  # kept here: these names may be forbidden while an answer runs
 cross_entropy, functional_mha = F.cross_entropy, F.multi_head_attention_forward
@@ -19,7 +22,12 @@ fused_batch_norm, fused_instance_norm, fused_group_norm = F.batch_norm, F.instan
 LAYER_NORMS = ("torch.nn.functional.layer_norm", "torch.layer_norm", "torch.native_layer_norm")
 RMS_NORMS = ("torch.nn.functional.rms_norm", "torch.rms_norm")
 OTHER_NORMS = tuple(f"torch.nn.functional.{name}_norm" for name in ("batch", "instance", "group")) + (
-    "torch.batch_norm", "torch.instance_norm", "torch.group_norm", "torch.native_batch_norm", "torch.native_group_norm")
+    "torch.batch_norm",
+    "torch.instance_norm",
+    "torch.group_norm",
+    "torch.native_batch_norm",
+    "torch.native_group_norm",
+)
 OUR_RMS_NORM = "course_utils.models.norms.RMSNorm.forward"
 IGNORED = -100  # the label that a loss leaves out
 

@@ -1,7 +1,5 @@
 """Rules that exercise 00.6 hands to an answer; nothing here tells what is right."""
 
-from __future__ import annotations
-
 from ...case import register
 
 

@@ -1,7 +1,6 @@
 """Exercise 00.7: the names of the boxes in the picture of the Transformer."""
 
-from ...case import Case
-from ...exercise import Prediction
+from ..common import Case, Prediction
 
 NAMES = {
     "A": "source",

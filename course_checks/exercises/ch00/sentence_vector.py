@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import randn, sizes
+from ..common import Case, FunctionExercise, generator, randn, sizes
 
 
 def sentence_vector(x: Tensor) -> Tensor:

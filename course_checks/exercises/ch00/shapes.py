@@ -2,8 +2,7 @@
 
 import torch
 
-from ...case import Case
-from ...exercise import Prediction
+from ..common import Case, Prediction
 
 
 def oracle() -> dict[str, list[int]]:

@@ -6,8 +6,7 @@ import torch
 
 from course_utils.text import wordpiece
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, generator
 
 
 def split_word(word: str, vocabulary: list[str]) -> list[str]:

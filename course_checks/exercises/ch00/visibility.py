@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, Registered
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, Registered
 from . import callables  # noqa: F401  (registers the rules)
 
 

@@ -1,7 +1,5 @@
 """Makers of small models that exercise 00b.5 hands to an answer; nothing here tells what is right."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

@@ -4,10 +4,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, generator, integers, randn, sizes
 from ..common import cross_entropy as library_cross_entropy
-from ..common import integers, randn, sizes
 
 FORBIDDEN = """nn.functional.cross_entropy nn.functional.nll_loss nn.functional.log_softmax log_softmax Tensor.log_softmax
     special.log_softmax nn.CrossEntropyLoss nn.NLLLoss nn.LogSoftmax"""

@@ -6,8 +6,7 @@ from functools import cache, partial
 import torch
 from torch import Tensor
 
-from ...case import Case
-from ...exercise import Prediction
+from ..common import Case, Prediction
 
 RIGHT = {  # to measure them takes seconds
     "plain descent: same path if the loss is multiplied by 100": "no",

@@ -6,9 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ...case import CALLABLES, Case, Registered, generator
-from ...exercise import FunctionExercise
-from ..common import integers, randn, sizes
+from ..common import CALLABLES, Case, FunctionExercise, Registered, generator, integers, randn, sizes
 from . import callables  # noqa: F401  (registers the makers of models)
 
 

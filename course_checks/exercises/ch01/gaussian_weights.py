@@ -7,9 +7,7 @@ from torch import Tensor
 
 from course_utils.models import kernels
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import sizes
+from ..common import Case, FunctionExercise, generator, refusal, sizes
 
 
 def gaussian_weights(query: Tensor, keys: Tensor, bandwidth: float) -> Tensor:

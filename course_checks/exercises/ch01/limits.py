@@ -2,8 +2,7 @@
 
 import torch
 
-from ...case import Case
-from ...exercise import Prediction
+from ..common import Case, Prediction
 from .gaussian_weights import oracle as loop_weights
 
 

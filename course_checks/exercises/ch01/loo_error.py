@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import sizes
+from ..common import Case, FunctionExercise, generator, refusal, sizes
 from .nadaraya_watson import oracle as loop_prediction
 
 

@@ -5,9 +5,7 @@ from torch import Tensor
 
 from course_utils.models import kernels
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import sizes
+from ..common import Case, FunctionExercise, generator, refusal, sizes
 from .gaussian_weights import gaussian_weights
 from .gaussian_weights import oracle as loop_weights
 

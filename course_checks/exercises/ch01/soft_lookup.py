@@ -4,9 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import randn, sizes
+from ..common import Case, FunctionExercise, generator, randn, sizes
 
 
 def soft_lookup(query: Tensor, keys: Tensor, values: Tensor, temperature: float) -> Tensor:

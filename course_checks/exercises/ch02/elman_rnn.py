@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from ...case import Case, generator
-from ...exercise import ModuleExercise
-from ..common import randn, sizes
+from ..common import Case, ModuleExercise, generator, randn, sizes
 
 
 class ElmanRNN(nn.Module):

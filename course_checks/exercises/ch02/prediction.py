@@ -1,7 +1,6 @@
 """Exercise 02.6: what grows with the length, predicted. The oracle counts for two lengths, one 8 times the other."""
 
-from ...case import Case
-from ...exercise import Prediction
+from ..common import Case, Prediction
 
 
 def layers(n: int, dilated: bool) -> int:

@@ -5,8 +5,7 @@ import random
 import torch
 from torch.nn import functional as F
 
-from ...case import Case, refusal
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, refusal
 
 
 def receptive_field(kernels: list[int], dilations: list[int]) -> int:

@@ -5,9 +5,7 @@ from torch import Tensor
 
 from course_utils.models import attention
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import FUSED_NAME, fused, randn, sizes
+from ..common import FUSED_NAME, Case, FunctionExercise, fused, generator, randn, refusal, sizes
 from .attention_scores import attention_scores
 
 

@@ -5,9 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import FUSED_NAME, fused, randn, sizes
+from ..common import FUSED_NAME, Case, FunctionExercise, fused, generator, randn, sizes
 
 
 def self_attention(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:

@@ -4,9 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ...case import Case, generator
-from ...exercise import ModuleExercise
-from ..common import randn, sizes
+from ..common import Case, ModuleExercise, generator, randn, sizes
 from .attention_scores import attention_scores
 from .scaled_dot_product_attention import oracle as attention_oracle
 from .scaled_dot_product_attention import scaled_dot_product_attention

@@ -2,8 +2,7 @@
 
 import math
 
-from ...case import Case
-from ...exercise import Prediction
+from ..common import Case, Prediction
 
 
 def oracle(d_k: int = 64) -> dict[str, float]:

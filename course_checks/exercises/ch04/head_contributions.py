@@ -5,9 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import fused, randn, sizes
+from ..common import Case, FunctionExercise, fused, generator, randn, sizes
 
 
 def head_contributions(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, mask: Tensor | None = None) -> Tensor:

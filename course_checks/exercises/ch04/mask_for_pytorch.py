@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import sizes
+from ..common import Case, FunctionExercise, generator, sizes
 
 
 def mask_for_pytorch(mask: Tensor, num_heads: int) -> Tensor:

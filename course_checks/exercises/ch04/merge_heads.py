@@ -5,9 +5,7 @@ from torch import Tensor
 
 from course_utils.models import multihead
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import randn, sizes
+from ..common import Case, FunctionExercise, generator, randn, sizes
 
 
 def merge_heads(x: Tensor) -> Tensor:

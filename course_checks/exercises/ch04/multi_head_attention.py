@@ -7,9 +7,7 @@ from torch import Tensor, nn
 
 from course_utils.models.attention import masked_softmax
 
-from ...case import Case, generator, refusal
-from ...exercise import ModuleExercise
-from ..common import FORBIDDEN_MHA, functional_mha, randn, sizes
+from ..common import FORBIDDEN_MHA, Case, ModuleExercise, functional_mha, generator, randn, refusal, sizes
 from .merge_heads import merge_heads
 from .split_heads import split_heads
 

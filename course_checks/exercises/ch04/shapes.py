@@ -2,8 +2,7 @@
 
 import torch
 
-from ...case import Case
-from ...exercise import Prediction
+from ..common import Case, Prediction
 
 
 def oracle(n: int = 5, m: int = 7, d_model: int = 12, h: int = 3, d_k: int = 4, d_v: int = 6) -> dict[str, list[int]]:

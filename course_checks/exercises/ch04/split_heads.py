@@ -5,9 +5,7 @@ from torch import Tensor
 
 from course_utils.models import multihead
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import randn, sizes
+from ..common import Case, FunctionExercise, generator, randn, refusal, sizes
 
 
 def split_heads(x: Tensor, num_heads: int) -> Tensor:

@@ -6,9 +6,7 @@ from functools import cache
 import torch
 from torch import nn
 
-from ...case import Case, generator
-from ...exercise import Prediction
-from ..common import fused, randn
+from ..common import Case, Prediction, fused, generator, randn
 
 STARTS = {  # heads alike, blocks of W_O, dropout on the weights
     "heads equal, blocks of W_O equal": (True, "equal", 0.0),

@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import Prediction
+from ..common import Case, Prediction, generator
 
 
 def word(bias: Tensor, mask: Tensor, scores: Tensor) -> str:

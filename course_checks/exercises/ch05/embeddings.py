@@ -4,9 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ...case import Case, generator, refusal
-from ...exercise import ModuleExercise
-from ..common import integers, randn, sizes
+from ..common import Case, ModuleExercise, generator, integers, randn, refusal, sizes
 
 
 class Embeddings(nn.Module):

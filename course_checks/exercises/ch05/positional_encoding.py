@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from ...exercise import FunctionExercise
+from ..common import FunctionExercise
 from .sinusoidal import case, draw, oracle
 
 

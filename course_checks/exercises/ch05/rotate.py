@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import integers, randn, sizes
+from ..common import Case, FunctionExercise, generator, integers, randn, refusal, sizes
 
 
 def rotate(x: Tensor, positions: Tensor, base: float = 1e4) -> Tensor:

@@ -6,8 +6,7 @@ import math
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, generator, refusal
 
 
 def sinusoidal(n: int, d_model: int, base: float = 1e4) -> Tensor:

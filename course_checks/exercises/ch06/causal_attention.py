@@ -6,9 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ...case import Case, generator
-from ...exercise import ModuleExercise
-from ..common import FUSED_NAME, fused, randn
+from ..common import FUSED_NAME, Case, ModuleExercise, fused, generator, randn
 
 
 class CausalAttention(nn.Module):

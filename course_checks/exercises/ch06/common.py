@@ -1,7 +1,5 @@
 """What the exercises of this chapter share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

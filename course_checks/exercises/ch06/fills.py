@@ -5,8 +5,7 @@ from torch import Tensor
 
 from course_utils.models.attention import masked_softmax
 
-from ...case import Case
-from ...exercise import Prediction
+from ..common import Case, Prediction
 
 
 def word(weights: Tensor) -> str:

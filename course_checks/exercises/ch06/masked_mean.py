@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, generator
 
 
 def masked_mean(x: Tensor, mask: Tensor) -> Tensor:

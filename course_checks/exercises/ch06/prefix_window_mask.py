@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, generator, refusal
 from .common import ATTENDS, MASKS, boolean, by_rule
 
 

@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import CALLABLES, Case, Registered, generator
-from ...exercise import FunctionExercise
+from ..common import CALLABLES, Case, FunctionExercise, Registered, generator
 from . import callables  # noqa: F401  (registers the layers)
 
 

@@ -6,8 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from ...case import Case, generator
-from ..common import fused_layer_norm, randn
+from ..common import Case, fused_layer_norm, generator, randn
 
 ALL = 1 - 1e-9  # a dropout that leaves nothing, and that our attention accepts as well
 SOME, WIDE = 0.25, 64  # a dropout that leaves something, in blocks of a width that is used for nothing else

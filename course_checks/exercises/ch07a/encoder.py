@@ -6,9 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from ...case import Case, generator
-from ...exercise import ModuleExercise
-from ..common import randn
+from ..common import Case, ModuleExercise, generator, randn
 from .block_cases import NAMES, arguments, block_parameters, some_mask, torch_layer, torch_mask
 from .encoder_block import EncoderBlock
 

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from course_utils.models.multihead import MultiHeadAttention
 
-from ...exercise import ModuleExercise
+from ..common import ModuleExercise
 from .block_cases import draw, fixed, left_by_chance, oracle
 
 

@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import LAYER_NORMS, OTHER_NORMS, fused_layer_norm, randn
+from ..common import LAYER_NORMS, OTHER_NORMS, Case, FunctionExercise, fused_layer_norm, generator, randn
 
 
 def layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor:

@@ -3,9 +3,19 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import LAYER_NORMS, OTHER_NORMS, fused_batch_norm, fused_group_norm, fused_instance_norm, fused_layer_norm, randn
+from ..common import (
+    LAYER_NORMS,
+    OTHER_NORMS,
+    Case,
+    FunctionExercise,
+    fused_batch_norm,
+    fused_group_norm,
+    fused_instance_norm,
+    fused_layer_norm,
+    generator,
+    randn,
+    refusal,
+)
 
 
 def normalise(x: Tensor, kind: str, groups: int = 2, eps: float = 1e-5) -> Tensor:

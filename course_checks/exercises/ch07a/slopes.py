@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import Prediction
-from ..common import fused_layer_norm, randn
+from ..common import Case, Prediction, fused_layer_norm, generator, randn
 
 
 def oracle() -> dict[str, float]:

@@ -1,7 +1,5 @@
 """Functions that exercise 07b.4 hands to an answer; nothing here tells what is right."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -5,9 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import fused, fused_rms_norm, randn
+from ..common import Case, FunctionExercise, fused, fused_rms_norm, generator, randn
 
 
 def qk_norm_attention(query: Tensor, key: Tensor, value: Tensor, query_weight: Tensor, key_weight: Tensor, eps: float = 1e-6) -> Tensor:

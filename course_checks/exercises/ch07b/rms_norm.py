@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import LAYER_NORMS, OUR_RMS_NORM, RMS_NORMS, fused_rms_norm, randn
+from ..common import LAYER_NORMS, OUR_RMS_NORM, RMS_NORMS, Case, FunctionExercise, fused_rms_norm, generator, randn
 
 
 def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> tuple[Tensor, Tensor]:

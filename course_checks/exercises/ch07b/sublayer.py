@@ -4,9 +4,7 @@ from collections.abc import Callable
 
 from torch import Tensor
 
-from ...case import Case, Registered, generator
-from ...exercise import FunctionExercise
-from ..common import randn
+from ..common import Case, FunctionExercise, Registered, generator, randn
 from .callables import first_norm, second_norm, some_branch
 
 PLACES = ("post", "pre", "sandwich", "output")

@@ -4,9 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import randn
+from ..common import Case, FunctionExercise, generator, randn
 
 
 def swiglu(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tensor:

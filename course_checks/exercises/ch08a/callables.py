@@ -1,7 +1,5 @@
 """The toy models that exercises 08a.5 and 08a.8 hand to an answer; nothing here tells what is right."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

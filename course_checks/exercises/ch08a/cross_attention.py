@@ -5,9 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import FUSED_NAME, fused, integers, randn
+from ..common import FUSED_NAME, Case, FunctionExercise, fused, generator, integers, randn
 
 
 def cross_attention(y: Tensor, memory: Tensor, source: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> tuple[Tensor, Tensor]:

@@ -9,9 +9,7 @@ from torch.func import functional_call
 from course_utils.models.multihead import MultiHeadAttention
 from course_utils.models.sizes import shapes_only
 
-from ...case import Case, generator
-from ...exercise import ModuleExercise
-from ..common import randn
+from ..common import Case, ModuleExercise, generator, randn
 
 
 class DecoderBlock(nn.Module):

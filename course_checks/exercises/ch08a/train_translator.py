@@ -7,9 +7,7 @@ from torch import Tensor
 from torch.func import functional_call
 from torch.nn import functional as F
 
-from ...case import CALLABLES, Case, Registered, generator
-from ...exercise import FunctionExercise
-from ..common import integers
+from ..common import CALLABLES, Case, FunctionExercise, Registered, generator, integers
 from .callables import VOCAB
 from .translation_loss import draw_targets, prefix_losses
 

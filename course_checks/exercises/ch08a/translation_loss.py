@@ -6,9 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...case import CALLABLES, Case, Registered, generator
-from ...exercise import FunctionExercise
-from ..common import integers, randn
+from ..common import CALLABLES, Case, FunctionExercise, Registered, generator, integers, randn
 from .callables import VOCAB
 
 

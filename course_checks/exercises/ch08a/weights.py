@@ -6,8 +6,7 @@ from torch import nn
 
 from course_utils.models.sizes import shapes_only
 
-from ...case import Case
-from ...exercise import Prediction
+from ..common import Case, Prediction
 
 ATTENTION, FEED_FORWARD, NORM, TABLE = 4 * 512**2 + 4 * 512, 2 * 512 * 2048 + 2048 + 512, 2 * 512, 37_000 * 512
 RIGHT = {

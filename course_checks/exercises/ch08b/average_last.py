@@ -4,9 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import randn
+from ..common import Case, FunctionExercise, generator, randn, refusal
 
 
 def average_last(checkpoints: list[Tensor], count: int) -> tuple[Tensor, Tensor]:

@@ -5,8 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...case import CALLABLES, Case, Registered, refusal
-from ...exercise import FunctionExercise
+from ..common import CALLABLES, Case, FunctionExercise, Registered, refusal
 from .callables import BOS, EOS, VOCAB
 
 

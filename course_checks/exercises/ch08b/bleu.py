@@ -4,8 +4,7 @@ import math
 import random
 from collections import Counter
 
-from ...case import Case, refusal
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, refusal
 
 Sentences = list[list[str]]
 

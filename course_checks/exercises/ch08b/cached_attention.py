@@ -5,9 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import FUSED_NAME, fused, randn
+from ..common import FUSED_NAME, Case, FunctionExercise, fused, generator, randn, refusal
 
 
 def cached_attention(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, num_heads: int, keys=None, values=None) -> tuple[Tensor, ...]:

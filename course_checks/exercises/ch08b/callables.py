@@ -1,7 +1,5 @@
 """Step functions for the decoding exercises: small languages whose every probability can be written down."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -6,9 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import FUSED_NAME, fused, randn
+from ..common import FUSED_NAME, Case, FunctionExercise, fused, generator, randn
 
 
 def decode_in_pieces(ids: Tensor, pieces: list[int], embedding: Tensor, table: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:

@@ -1,7 +1,5 @@
 """The stand-ins for a masked-token head that exercise 09.5 hands to an answer."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -6,9 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ...case import Case, generator
-from ...exercise import ModuleExercise
-from ..common import integers, randn
+from ..common import Case, ModuleExercise, generator, integers, randn
 
 
 class InputEmbeddings(nn.Module):

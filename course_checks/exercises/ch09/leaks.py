@@ -5,9 +5,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import Prediction
-from ..common import randn
+from ..common import Case, Prediction, generator, randn
 
 RIGHT = {
     "1 layer, own key hidden": "yes",

@@ -5,9 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import IGNORED, integers
+from ..common import IGNORED, Case, FunctionExercise, generator, integers
 
 
 def mask_tokens(ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything: Tensor, mask_id: int) -> tuple[Tensor, Tensor]:

@@ -6,9 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...case import Case, Registered, generator
-from ...exercise import FunctionExercise
-from ..common import IGNORED, integers, randn
+from ..common import IGNORED, Case, FunctionExercise, Registered, generator, integers, randn
 from .callables import VOCAB, toy_head
 
 

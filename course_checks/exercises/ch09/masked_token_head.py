@@ -6,9 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ...case import Case, generator
-from ...exercise import ModuleExercise
-from ..common import randn
+from ..common import Case, ModuleExercise, generator, randn
 
 
 class MaskedTokenHead(nn.Module):

@@ -6,8 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, generator, refusal
 
 KINDS = {"everything": "everything", "own text": "own text", "own text, [CLS] all": "[CLS]"}  # and the part of the exercise
 

@@ -2,8 +2,7 @@
 
 from random import Random
 
-from ...case import Case, refusal
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, refusal
 
 
 def split_word(word: str, vocabulary: list[str]) -> list[str]:

@@ -7,8 +7,7 @@ from torch import nn
 from course_utils.models.bert import BASE, Bert, SequenceClassifier, SpanClassifier, TokenClassifier, freeze
 from course_utils.models.sizes import shapes_only
 
-from ...case import Case
-from ...exercise import Prediction
+from ..common import Case, Prediction
 
 D = BASE.d_model
 BLOCK, POOLER = 12 * D * D + 13 * D, D * D + D

@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from ...case import Case, generator, refusal
-from ...exercise import ModuleExercise
-from ..common import integers, randn
+from ..common import Case, ModuleExercise, generator, integers, randn, refusal
 
 
 class LowRank(nn.Module):

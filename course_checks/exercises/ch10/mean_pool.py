@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import randn
+from ..common import Case, FunctionExercise, generator, randn
 
 
 def mean_pool(hidden: Tensor, mask: Tensor) -> Tensor:

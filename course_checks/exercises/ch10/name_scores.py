@@ -2,9 +2,7 @@
 
 import torch
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import integers
+from ..common import Case, FunctionExercise, generator, integers
 
 KINDS, RESULTS = ("PER", "ORG", "LOC"), ("precision", "recall", "F1")
 OURS = ("course_utils.text.spans.span_scores",)

@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import integers
+from ..common import Case, FunctionExercise, generator, integers
 
 
 def windows(passage: Tensor, room: int, stride: int, answer: list[int]) -> tuple[Tensor, Tensor, Tensor]:

@@ -5,8 +5,7 @@ import re
 
 from course_utils.text.merging import join
 
-from ...case import Case
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise
 from .learn_merges import LISTING, corpus
 from .learn_merges import oracle as learned
 

@@ -7,9 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ...case import Case, Registered, generator
-from ...exercise import FunctionExercise
-from ..common import integers
+from ..common import Case, FunctionExercise, Registered, generator, integers
 from .callables import VOCAB, causal_logits
 from .windows import windows
 

@@ -1,7 +1,5 @@
 """The functions that exercises 11a.4, 11a.6 and 11a.8 hand to an answer."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -9,8 +9,7 @@ from course_utils.models.gpt import GPT, GPT2
 from course_utils.models.sizes import shapes_only
 from course_utils.text.bpe import ByteBPE
 
-from ...case import Case
-from ...exercise import Prediction
+from ..common import Case, Prediction
 
 RIGHT = {
     "tokens that a byte-level BPE without merges makes of “naïve café”": 12,

@@ -6,9 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ...case import CALLABLES, Case, Registered, generator
-from ...exercise import FunctionExercise
-from ..common import randn
+from ..common import CALLABLES, Case, FunctionExercise, Registered, generator, randn
 
 MIXING, BENDING = Registered("mixing_block"), Registered("bending_block")
 

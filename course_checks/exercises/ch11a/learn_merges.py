@@ -5,8 +5,7 @@ from collections import Counter
 
 from course_utils.text.merging import Merger, join
 
-from ...case import Case, refusal
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, refusal
 
 FORBIDDEN = ("course_utils.text.merging.Merger", "course_utils.text.bpe.ByteBPE.train")
 LISTING = {"low": 5, "lower": 2, "newest": 6, "widest": 3}

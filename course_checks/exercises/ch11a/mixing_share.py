@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, generator, refusal
 
 OURS = ("course_utils.experiments.ch11a_counting.best_share",)
 

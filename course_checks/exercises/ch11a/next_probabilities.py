@@ -6,9 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import randn
+from ..common import Case, FunctionExercise, generator, randn, refusal
 
 OURS = ("course_utils.training.sampling.next_distribution",)
 

@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import integers, randn
+from ..common import Case, FunctionExercise, generator, integers, randn
 
 
 def next_token_loss(logits: Tensor, ids: Tensor, lengths: Tensor) -> Tensor:

@@ -5,9 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from ...case import Case, Registered, generator
-from ...exercise import FunctionExercise
-from ..common import integers, randn
+from ..common import Case, FunctionExercise, Registered, generator, integers, randn
 from .callables import VOCAB, WIDTH, causal_reader
 
 

@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import integers
+from ..common import Case, FunctionExercise, generator, integers, refusal
 
 
 def windows(ids: Tensor, size: int, stride: int) -> tuple[Tensor, Tensor]:

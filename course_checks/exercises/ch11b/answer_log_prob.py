@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import arguments, cross_entropy, integers, randn
+from ..common import Case, FunctionExercise, arguments, cross_entropy, generator, integers, randn
 
 
 def answer_log_prob(logits: Tensor, ids: Tensor, prompts: Tensor, lengths: Tensor) -> Tensor:

@@ -6,9 +6,7 @@ from torch.nn import functional as F
 
 from course_utils.models.positions import rope
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import arguments, fused, fused_rms_norm, randn, rotated
+from ..common import Case, FunctionExercise, arguments, fused, fused_rms_norm, generator, randn, rotated
 
 Weights = dict[str, Tensor]
 

@@ -2,8 +2,7 @@
 
 import random
 
-from ...case import Case, refusal
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, refusal
 
 
 def distinct(texts: list[str], n: int, threshold: float) -> list[str]:

@@ -6,9 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...case import Case, refusal
-from ...exercise import FunctionExercise
-from ..common import IGNORED, arguments
+from ..common import IGNORED, Case, FunctionExercise, arguments, refusal
 
 Pairs = list[list[list[int]]]
 

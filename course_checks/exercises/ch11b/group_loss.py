@@ -5,9 +5,7 @@ import statistics
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import arguments, randn
+from ..common import Case, FunctionExercise, arguments, generator, randn, refusal
 
 
 def group_loss(log_probs: Tensor, rewards: Tensor) -> tuple[Tensor, Tensor]:

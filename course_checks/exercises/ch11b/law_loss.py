@@ -6,9 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import arguments
+from ..common import Case, FunctionExercise, arguments, generator
 
 
 def law_loss(parameters: Tensor, sizes: Tensor, tokens: Tensor, losses: Tensor, delta: float) -> Tensor:

@@ -6,9 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import arguments, integers, randn
+from ..common import Case, FunctionExercise, arguments, generator, integers, randn
 
 
 def preference_step(scores: Tensor, known: Tensor, chosen: Tensor, rejected: Tensor, beta: float, rate: float) -> Tensor:

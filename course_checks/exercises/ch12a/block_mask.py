@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import arguments
+from ..common import Case, FunctionExercise, arguments, generator, refusal
 
 
 def block_mask(n: int, block: int, reach: int, chosen: list[int], extra: list[list[int]]) -> Tensor:

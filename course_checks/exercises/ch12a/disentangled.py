@@ -5,9 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import arguments, randn
+from ..common import Case, FunctionExercise, arguments, generator, randn
 
 
 def disentangled(query: Tensor, key: Tensor, far_query: Tensor, far_key: Tensor, largest: int) -> Tensor:

@@ -4,9 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import arguments, integers, randn
+from ..common import Case, FunctionExercise, arguments, generator, integers, randn, refusal
 
 
 def distil(student: Tensor, teacher: Tensor, labels: Tensor, temperature: float, share: float) -> Tensor:

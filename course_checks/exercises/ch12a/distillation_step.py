@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import arguments, randn
+from ..common import Case, FunctionExercise, arguments, generator, randn, refusal
 from . import distil
 
 

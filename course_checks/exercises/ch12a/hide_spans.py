@@ -4,8 +4,7 @@ from itertools import groupby
 
 import torch
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, generator, refusal
 
 Pair = tuple[list[int], list[int]]
 

@@ -8,9 +8,7 @@ from torch.nn import functional as F
 
 from course_utils.models.positions import rope
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import arguments, randn, rotated
+from ..common import Case, FunctionExercise, arguments, generator, randn, rotated
 
 Weights = dict[str, Tensor]
 

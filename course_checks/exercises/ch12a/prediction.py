@@ -11,8 +11,7 @@ from course_utils.models.zoo.masked import Deberta
 from course_utils.models.zoo.sparse import window_mask
 from course_utils.text.noise import corrupt_spans
 
-from ...case import Case
-from ...exercise import Prediction
+from ..common import Case, Prediction
 
 WORDS = ("less", "same", "more")
 RIGHT = {

@@ -4,9 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import arguments, integers, randn
+from ..common import Case, FunctionExercise, arguments, generator, integers, randn
 
 
 def replaced_loss(logits: Tensor, original: Tensor, spoiled: Tensor, chosen: Tensor, mask: Tensor) -> Tensor:

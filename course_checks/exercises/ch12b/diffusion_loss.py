@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
-from ..common import cross_entropy, integers, randn
+from ..common import Case, FunctionExercise, cross_entropy, generator, integers, randn, refusal
 
 
 def diffusion_loss(logits: Tensor, ids: Tensor, hidden: Tensor, t: Tensor) -> Tensor:

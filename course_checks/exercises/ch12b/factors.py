@@ -5,8 +5,7 @@ from itertools import pairwise, product
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, generator, refusal
 
 
 def factors(joint: Tensor, sentence: Tensor, order: Tensor) -> Tensor:

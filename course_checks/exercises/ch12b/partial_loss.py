@@ -5,9 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import cross_entropy, integers, randn
+from ..common import Case, FunctionExercise, cross_entropy, generator, integers, randn
 
 
 def partial_loss(logits: Tensor, ids: Tensor, orders: Tensor, k: int) -> Tensor:

@@ -8,8 +8,7 @@ import torch
 
 from course_utils.models.xlnet import XLNet, XLNetConfig, permutation_masks
 
-from ...case import Case
-from ...exercise import Prediction
+from ..common import Case, Prediction
 from .guessed_apart import oracle as apart
 
 RIGHT = {

@@ -5,11 +5,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ...case import Case, generator, refusal
-from ...exercise import ModuleExercise
 from ..ch04.multi_head_attention import oracle as one_stream
 from ..ch04.multi_head_attention import some
-from ..common import FORBIDDEN_MHA, randn
+from ..common import FORBIDDEN_MHA, Case, ModuleExercise, generator, randn, refusal
 
 
 class TwoStreamAttention(nn.Module):

@@ -5,8 +5,7 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, generator
 
 
 def accept_or_repair(p: Tensor, q: Tensor, token: Tensor, u: Tensor, w: Tensor) -> tuple[Tensor, Tensor]:

@@ -7,9 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import FUSED_NAME, randn
+from ..common import FUSED_NAME, Case, FunctionExercise, generator, randn
 
 
 def attention_in_blocks(query: Tensor, key: Tensor, value: Tensor, size: int) -> tuple[Tensor, Tensor]:

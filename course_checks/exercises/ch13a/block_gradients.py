@@ -6,9 +6,7 @@ import math
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import randn
+from ..common import Case, FunctionExercise, generator, randn
 
 
 def block_gradients(q: Tensor, k: Tensor, v: Tensor, grad: Tensor, output: Tensor, lse: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -8,8 +8,7 @@ import torch
 from course_utils.models.blocks import block_attention, blocks
 from course_utils.models.memory import saved_bytes
 
-from ...case import Case
-from ...exercise import Prediction
+from ..common import Case, Prediction
 
 WORDS = ("stays", "doubles", "quadruples")
 RIGHT = {

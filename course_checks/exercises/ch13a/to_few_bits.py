@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator, refusal
-from ...exercise import FunctionExercise
+from ..common import Case, FunctionExercise, generator, refusal
 
 
 def to_few_bits(x: Tensor, bits: int, group: int | None = None) -> tuple[Tensor, Tensor]:

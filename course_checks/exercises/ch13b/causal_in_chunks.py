@@ -3,9 +3,7 @@
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import randn, sizes
+from ..common import Case, FunctionExercise, generator, randn, sizes
 
 OURS = tuple(f"course_utils.models.linear_attention.causal_{name}" for name in ("in_chunks", "recurrent", "as_matrix"))
 

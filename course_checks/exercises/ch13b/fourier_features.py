@@ -5,9 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import randn, sizes
+from ..common import Case, FunctionExercise, generator, randn, sizes
 
 OURS = ("course_utils.models.features.fourier",)
 

@@ -6,9 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ...case import Case, generator
-from ...exercise import FunctionExercise
-from ..common import randn, sizes
+from ..common import Case, FunctionExercise, generator, randn, sizes
 
 State = tuple[Tensor, Tensor, Tensor]
 OURS, RESULTS = ("course_utils.models.linear_attention.step",), ("output", "written", "counted")

@@ -6,8 +6,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from ...case import Case, generator
-from ...exercise import Prediction
+from ..common import Case, Prediction, generator
 
 WORDS = ("a", "b", "a + b", "their mean", "stays", "doubles")
 RIGHT = {
