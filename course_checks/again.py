@@ -1,7 +1,5 @@
 """Call an answer again, to find what is kept between calls and what is left to chance. Like ``observe``, it runs a learner's code."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Iterator

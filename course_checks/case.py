@@ -1,7 +1,5 @@
 """What an answer is tried on, as plain data: it is the only thing of an exercise that a sandbox sees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

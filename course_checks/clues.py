@@ -1,7 +1,5 @@
 """What can be said about a wrong result from the numbers alone, when no misconception explains it."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """When two results count as the same."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A right answer beside the course's own, with the difference between them."""
 
-from __future__ import annotations
-
 import ast
 import json
 import linecache

@@ -1,7 +1,5 @@
 """Small edits of a learner's code, each with what it would mean if the code were right after it."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 from collections.abc import Callable, Iterator

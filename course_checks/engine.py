@@ -1,7 +1,5 @@
 """The front door: find the exercise, run the answer under a limit, judge, show, remember."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import time

@@ -4,8 +4,6 @@ An :class:`Exercise` is data plus three small functions. ``draw`` makes the case
 that :mod:`.misconceptions` turns into wrong ones. Nothing here runs a learner's code: that is :mod:`.observe`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What the oracle says of a case."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

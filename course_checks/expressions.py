@@ -1,7 +1,5 @@
 """Other expressions for those of a learner's code, each with what it would mean if the code were right with it."""
 
-from __future__ import annotations
-
 import ast
 import math
 from collections.abc import Callable, Iterator

@@ -3,8 +3,6 @@
 The judge never runs a learner's code: it reads what :func:`.observe.observe` wrote down.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

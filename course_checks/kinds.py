@@ -3,8 +3,6 @@
 A sandbox knows a kind by its name alone, and so does what crosses to it. Nothing here knows an exercise.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """What stays the same from answer to answer, so that it is found out once: the oracle's results, and what misconceptions do."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Run a function under a time limit, in a notebook, on every operating system."""
 
-from __future__ import annotations
-
 import ctypes
 import threading
 import time

@@ -1,7 +1,5 @@
 """Find exercises by their ids: "03.2" is in ``course_checks.exercises.ch03``, and only that chapter is imported for it."""
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import importlib

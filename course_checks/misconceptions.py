@@ -20,8 +20,6 @@ mistake that is clearer as a whole stands as code in a fence, under the right an
 ``"key": value`` that is answered otherwise. ``<!-- untouched -->`` marks the code that a find-the-bug exercise hands out.
 """
 
-from __future__ import annotations
-
 import copy
 import functools
 import inspect
@@ -80,7 +78,7 @@ class Misconception:
     hint: str
     change: Change
     untouched: bool = False
-    make: Callable[[Misconception], Any] | None = None  # of the exercise: from this entry to the wrong answer
+    make: Callable[["Misconception"], Any] | None = None  # of the exercise: from this entry to the wrong answer
 
     @cached_property
     def answer(self) -> Any:

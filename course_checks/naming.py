@@ -1,7 +1,5 @@
 """Which misconception explains a wrong answer: the misconception that behaves like it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -3,8 +3,6 @@
 Such a cell fails before ``check`` is called, so this hangs on IPython's own event.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 import sys

@@ -1,7 +1,5 @@
 """What was seen when an answer ran on a case: plain data, so that it can cross from a sandbox to the judge."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -91,7 +89,7 @@ class Observation:
         return plain
 
     @classmethod
-    def from_plain(cls, plain: Any) -> Observation:
+    def from_plain(cls, plain: Any) -> "Observation":
         """From the wire; TypeError or KeyError for anything that :meth:`to_plain` would not have made."""
         gradients, value = plain["gradients"], plain["value"]
         if plain["status"] not in STATUSES or not isinstance(gradients, dict):

@@ -4,8 +4,6 @@ This is the only module that executes a learner's code. It knows no oracle and n
 and a sandbox, and nothing but an :class:`.observation.Observation` crosses.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import functools

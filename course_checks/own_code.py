@@ -1,7 +1,5 @@
 """What a learner's answer is made of, and where in it an error lies."""
 
-from __future__ import annotations
-
 import builtins
 import inspect
 import linecache

@@ -1,7 +1,5 @@
 """The small panel a learner sees after a check, as HTML, Markdown and plain text."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -52,12 +50,12 @@ class CheckResult:
     _shown: bool = field(default=False, repr=False)
 
     @classmethod
-    def refused(cls, exercise: Exercise, stage: str, message: str, mistake: str | None = None) -> CheckResult:
+    def refused(cls, exercise: Exercise, stage: str, message: str, mistake: str | None = None) -> "CheckResult":
         """No points, for an answer that was not judged case by case; later cells go on with the reference."""
         return cls(exercise.id, exercise.title, False, 0.0, exercise.points, stage, message, use=exercise.reference, mistake=mistake)
 
     @classmethod
-    def judged(cls, exercise: Exercise, verdict: Verdict, answer: Any, seeds: tuple[int, ...], cases: list[Case]) -> CheckResult:
+    def judged(cls, exercise: Exercise, verdict: Verdict, answer: Any, seeds: tuple[int, ...], cases: list[Case]) -> "CheckResult":
         """What the judge found; the seed is shown when a drawn case failed."""
         result = cls.refused(exercise, "passed", "")
         result.points, result.remarks, result.earned = verdict.points, verdict.remarks, verdict.earned
@@ -73,7 +71,7 @@ class CheckResult:
             result.remarks = []
         return result
 
-    def repeated(self, name: str) -> CheckResult:
+    def repeated(self, name: str) -> "CheckResult":
         """The same verdict once more, for a check cell that is run again after it has put our version under the learner's ``name``."""
         note = (
             f"This is the verdict on the same answer as before. `{name}` is now the course's own version: this cell put it there, so "
@@ -82,7 +80,7 @@ class CheckResult:
         return replace(self, remarks=[*(r for r in self.remarks if r != note), note], _shown=False)
 
     @classmethod
-    def stray(cls, exercise_id: str, stage: str, message: str) -> CheckResult:
+    def stray(cls, exercise_id: str, stage: str, message: str) -> "CheckResult":
         """Of no exercise that we know."""
         return cls(exercise_id, "", False, 0.0, 0.0, stage, message)
 

@@ -1,7 +1,5 @@
 """Turn whatever an answer returns into plain data: nothing with behaviour of its own gets past this module."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any

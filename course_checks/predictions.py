@@ -1,7 +1,5 @@
 """Which misconception explains the wrong entries of a prediction, or what a wrong number has to do with the right one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from .compare import same

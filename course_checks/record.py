@@ -1,7 +1,5 @@
 """What a learner has solved: remembered after each check, shown as a table."""
 
-from __future__ import annotations
-
 import contextlib
 import html
 import os

@@ -1,7 +1,5 @@
 """Whether one small edit makes a wrong answer right: that proves the place of the mistake. Like ``observe``, it runs a learner's code."""
 
-from __future__ import annotations
-
 import ast
 import linecache
 import time

@@ -1,7 +1,5 @@
 """The sentences a learner reads when an answer is not a plain wrong number."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Names that are forbidden while an answer runs: the very thing an exercise asks for."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """Looking at a learner's code: its text, the numbers it writes out, what it calls."""
 
-from __future__ import annotations
-
 import ast
 import functools
 

@@ -1,7 +1,5 @@
 """One case: what was seen of an answer, and what is wrong with it. Nothing here runs a learner's code."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

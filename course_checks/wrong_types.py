@@ -1,7 +1,5 @@
 """What is said of a result that is not of the kind that was asked for: one small function for each kind."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any

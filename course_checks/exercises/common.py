@@ -58,3 +58,30 @@ def rotated(x: Tensor, base: float = 10_000.0) -> Tensor:
 def arguments(answer: Callable[..., Any], *values: Any) -> dict[str, Any]:
     """Values by the names of the answer's parameters, in their order; those at the end may be left out."""
     return dict(zip(inspect.signature(answer).parameters, values, strict=False))
+
+
+def several_heads(init: dict, parameters: dict, inputs: dict) -> Tensor:
+    """``F.multi_head_attention_forward`` (tokens first, True = hidden); empty rows get the bias of w_o."""
+    query = inputs["query"]
+    key = query if inputs.get("key") is None else inputs["key"]
+    value = key if inputs.get("value") is None else inputs["value"]
+    heads, mask, empty = init["num_heads"], inputs.get("mask"), None
+    if mask is not None:
+        full = torch.zeros(query.shape[0], query.shape[1], key.shape[1], dtype=torch.bool) | mask
+        empty = ~full.any(-1, keepdim=True)
+        mask = ~(full | empty).repeat_interleave(heads, dim=0)
+    bias = torch.cat([parameters[f"w_{name}.bias"] for name in "qkv"]) if init["bias"] else None
+    w_o, b_o = parameters["w_o.weight"], parameters.get("w_o.bias")
+    more = {f"{name}_proj_weight": parameters[f"w_{name}.weight"] for name in "qkv"}
+    more |= {"use_separate_proj_weight": True, "need_weights": False, "attn_mask": mask}
+    q, k, v = (x.transpose(0, 1) for x in (query, key, value))
+    output = functional_mha(q, k, v, query.shape[-1], heads, None, bias, None, None, False, 0.0, w_o, b_o, **more)[0].transpose(0, 1)
+    return output if empty is None else torch.where(empty, 0.0 if b_o is None else b_o, output)
+
+
+def some_keys(g: torch.Generator, *shape: int) -> Tensor:
+    """A mask with a permitted and a forbidden key in every row."""
+    mask = torch.rand(*shape, generator=g) < 0.5
+    mask[..., 1] |= ~mask.any(-1)
+    mask[..., 0] &= ~mask.all(-1)
+    return mask

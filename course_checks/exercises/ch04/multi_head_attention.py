@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from course_utils.models.attention import masked_softmax
 
-from ..common import FORBIDDEN_MHA, Case, ModuleExercise, functional_mha, generator, randn, refusal, sizes
+from ..common import FORBIDDEN_MHA, Case, ModuleExercise, generator, randn, refusal, several_heads, sizes, some_keys
 from .merge_heads import merge_heads
 from .split_heads import split_heads
 
@@ -33,25 +33,6 @@ class MultiHeadAttention(nn.Module):
         return self.w_o(merge_heads(weights @ v))
 
 
-def oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
-    """``F.multi_head_attention_forward`` (tokens first, True = hidden); empty rows get the bias of w_o."""
-    query = inputs["query"]
-    key = query if inputs.get("key") is None else inputs["key"]
-    value = key if inputs.get("value") is None else inputs["value"]
-    heads, mask, empty = init["num_heads"], inputs.get("mask"), None
-    if mask is not None:
-        full = torch.zeros(query.shape[0], query.shape[1], key.shape[1], dtype=torch.bool) | mask
-        empty = ~full.any(-1, keepdim=True)
-        mask = ~(full | empty).repeat_interleave(heads, dim=0)
-    bias = torch.cat([parameters[f"w_{name}.bias"] for name in "qkv"]) if init["bias"] else None
-    w_o, b_o = parameters["w_o.weight"], parameters.get("w_o.bias")
-    more = {f"{name}_proj_weight": parameters[f"w_{name}.weight"] for name in "qkv"}
-    more |= {"use_separate_proj_weight": True, "need_weights": False, "attn_mask": mask}
-    q, k, v = (x.transpose(0, 1) for x in (query, key, value))
-    output = functional_mha(q, k, v, query.shape[-1], heads, None, bias, None, None, False, 0.0, w_o, b_o, **more)[0].transpose(0, 1)
-    return output if empty is None else torch.where(empty, 0.0 if b_o is None else b_o, output)
-
-
 def case(g: torch.Generator, label: str, part: str, *given: Tensor, mask: Tensor | None = None, heads: int = 3, bias: bool = True) -> Case:
     d, names = given[0].shape[-1], ("query", "key", "value")
     inputs = dict(zip(names, (*given, None, None), strict=False)) | {"mask": mask}
@@ -59,14 +40,6 @@ def case(g: torch.Generator, label: str, part: str, *given: Tensor, mask: Tensor
     parameters |= {f"w_{name}.bias": 0.5 * randn(g, d) for name in "qkvo"} if bias else {}
     args = {"init": {"d_model": d, "num_heads": heads, "bias": bias}, "parameters": parameters, "inputs": inputs}
     return Case(label, args, part, gradients=(*names[: len(given)], *parameters), shape="(batch, query, d_model)")
-
-
-def some(g: torch.Generator, *shape: int) -> Tensor:
-    """A mask with a permitted and a forbidden key in every row."""
-    mask = torch.rand(*shape, generator=g) < 0.5
-    mask[..., 1] |= ~mask.any(-1)
-    mask[..., 0] &= ~mask.all(-1)
-    return mask
 
 
 def draw(seed: int) -> list[Case]:
@@ -81,10 +54,10 @@ def draw(seed: int) -> list[Case]:
         case(g, "the same without bias", "self", x, heads=heads, bias=False),
         case(g, f"{n} queries, {m} keys", "two sequences", x, memory, heads=heads),
         case(g, label, "two sequences", memory, x, third, heads=heads),
-        case(g, "a mask (query, key)", "mask", x, memory, mask=some(g, n, m), heads=heads),
-        case(g, "a mask (batch, query, key)", "mask", memory, x, mask=some(g, 2, m, n), heads=heads),
-        case(g, "a mask (batch, 1, key)", "mask", x, memory, mask=some(g, 2, 1, m), heads=heads),
-        case(g, "as many sequences as heads, a mask for each", "mask", randn(g, 3, 4, 6), randn(g, 3, 5, 6), mask=some(g, 3, 4, 5)),
+        case(g, "a mask (query, key)", "mask", x, memory, mask=some_keys(g, n, m), heads=heads),
+        case(g, "a mask (batch, query, key)", "mask", memory, x, mask=some_keys(g, 2, m, n), heads=heads),
+        case(g, "a mask (batch, 1, key)", "mask", x, memory, mask=some_keys(g, 2, 1, m), heads=heads),
+        case(g, "as many sequences as heads, a mask for each", "mask", randn(g, 3, 4, 6), randn(g, 3, 5, 6), mask=some_keys(g, 3, 4, 5)),
     ]
 
 
@@ -111,7 +84,7 @@ def fixed() -> list[Case]:
 EXERCISE = ModuleExercise(
     file=__file__,
     right=MultiHeadAttention,
-    oracle=oracle,
+    oracle=several_heads,
     draw=draw,
     fixed=fixed,
     forbidden=(*FORBIDDEN_MHA, "course_utils.models.multihead.MultiHeadAttention.forward"),

@@ -5,9 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..ch04.multi_head_attention import oracle as one_stream
-from ..ch04.multi_head_attention import some
-from ..common import FORBIDDEN_MHA, Case, ModuleExercise, generator, randn, refusal
+from ..common import FORBIDDEN_MHA, Case, ModuleExercise, generator, randn, refusal, several_heads, some_keys
 
 
 class TwoStreamAttention(nn.Module):
@@ -40,7 +38,7 @@ class TwoStreamAttention(nn.Module):
 def oracle(init: dict, parameters: dict, inputs: dict) -> tuple[Tensor, Tensor]:
     h, unbiased = inputs["h"], init | {"bias": False}
     asked = ((h, inputs["content"]), (inputs["g"], inputs["query"]))
-    new_h, new_g = (one_stream(unbiased, parameters, {"query": x, "key": h, "mask": mask}) for x, mask in asked)
+    new_h, new_g = (several_heads(unbiased, parameters, {"query": x, "key": h, "mask": mask}) for x, mask in asked)
     return new_h, new_g
 
 
@@ -62,7 +60,7 @@ def draw(seed: int) -> list[Case]:
     return [
         _case(g, "2 sentences of 5 tokens, an order each, d_model = 12, 3 heads", (2, 5, 12), 3),
         _case(g, "3 sentences of 6 tokens, one order for all, 2 heads", (3, 6, 8), 2, torch.randperm(6, generator=g).argsort()),
-        _case(g, "any two masks, 4 tokens", (2, 4, 6), 3, masks=(some(g, 2, 4, 4), some(g, 2, 4, 4))),
+        _case(g, "any two masks, 4 tokens", (2, 4, 6), 3, masks=(some_keys(g, 2, 4, 4), some_keys(g, 2, 4, 4))),
     ]
 
 
