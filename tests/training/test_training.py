@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 import torch
+from safetensors import safe_open
 from torch import nn
 
-from course_utils.training.loop import EarlyStopping, History, accumulated, fit
+from course_utils.paths import PACKAGE, ROOT
+from course_utils.training.loop import EarlyStopping, History, accumulated, evaluating, fit
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+from stored_models import MODELS  # noqa: E402
 
 
 def line(seed=0):
@@ -120,3 +127,22 @@ def test_objects_for_fit_refuse_bad_numbers():
         EarlyStopping(0)
     with pytest.raises(ValueError, match="parts=0"):
         accumulated(lambda: torch.zeros(()), 0)
+
+
+def test_the_mode_is_put_back_whatever_happens():
+    for mode in (True, False):
+        module = nn.Dropout().train(mode)
+        with pytest.raises(KeyError), evaluating(module):
+            assert not module.training
+            raise KeyError
+        assert module.training is mode
+
+
+def test_every_stored_model_names_the_command_that_makes_it():
+    names = set()
+    for path in PACKAGE.rglob("*.safetensors"):
+        with safe_open(path, framework="pt") as file:
+            program, name = file.metadata()["command"].rsplit(" ", 1)
+        assert program == "python benchmarks/stored_models.py"
+        names.add(name)
+    assert names == set(MODELS)
