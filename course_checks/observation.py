@@ -106,29 +106,16 @@ class Observation:
         if not isinstance(calls, dict) or not all(isinstance(k, str) and type(n) is int for k, n in calls.items()):
             raise TypeError("numbers of calls by name were expected")
         if later is not None:
-            again = Again(
-                later["value"],
-                None if later["error"] is None else _record(Error, later["error"]),
-                later["random"] is True,
-                later["evaluated"] is True,
-            )
+            failed = None if later["error"] is None else _record(Error, later["error"])
+            again = Again(later["value"], failed, later["random"] is True, later["evaluated"] is True)
         attached = plain["attached"]
         if not isinstance(attached, (list, tuple)) or not all(type(flag) is bool for flag in attached):
             raise TypeError("True or False for each result was expected")
-        return cls(
-            plain["status"],
-            _text(plain["type"]),
-            value,
-            module,
-            gradients,
-            _text(plain["printed"]),
-            _texts(plain["changed"]),
-            error,
-            again,
-            calls,
-            tuple(attached),
-            _texts(plain["ignored"]),
-        )
+        texts: dict[str, Any] = {name: _text(plain[name]) for name in ("type", "printed")} | {
+            name: _texts(plain[name]) for name in ("changed", "ignored")
+        }
+        parts: dict[str, Any] = {"value": value, "module": module, "gradients": gradients, "error": error, "again": again, "calls": calls}
+        return cls(status=plain["status"], attached=tuple(attached), **texts, **parts)
 
 
 def _shallow(record: Any) -> dict[str, Any]:

@@ -10,18 +10,7 @@ _plainly = torch._C.DisableTorchFunctionSubclass  # kept here: an exercise may f
 ELEMENTS = 1_000_000  # of a tensor
 CHARACTERS = 10_000  # of a string
 ITEMS = 1_000  # of a list or dict
-DTYPES = (
-    torch.float16,
-    torch.bfloat16,
-    torch.float32,
-    torch.float64,
-    torch.bool,
-    torch.uint8,
-    torch.int8,
-    torch.int16,
-    torch.int32,
-    torch.int64,
-)
+DTYPES = tuple(getattr(torch, name) for name in "float16 bfloat16 float32 float64 bool uint8 int8 int16 int32 int64".split())
 
 
 def plain_data(value: Any, depth: int = 0) -> Any:

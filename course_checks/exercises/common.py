@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..case import CALLABLES, Case, Registered, generator, refusal
-from ..exercise import FunctionExercise, ModuleExercise, Prediction
+from ..exercise import Exercise, FunctionExercise, ModuleExercise, Prediction
 
 __all__ = ["CALLABLES", "Case", "FunctionExercise", "ModuleExercise", "Prediction", "Registered", "generator", "refusal"]
 
@@ -30,6 +31,11 @@ OTHER_NORMS = tuple(f"torch.nn.functional.{name}_norm" for name in ("batch", "in
 )
 OUR_RMS_NORM = "course_utils.models.norms.RMSNorm.forward"
 IGNORED = -100  # the label that a loss leaves out
+
+
+def in_order(package: str, names: str) -> tuple[Exercise, ...]:
+    """The exercises of a chapter's modules, in the order of the chapter's text."""
+    return tuple(import_module(f"{package}.{name}").EXERCISE for name in names.split())
 
 
 def randn(g: torch.Generator, *shape: int) -> Tensor:

@@ -28,7 +28,7 @@ from .execute import CELL_TIMEOUT, execute
 from .ledger import find_sources
 from .load import MAX_CODE_CELLS, MAX_WORDS, measure
 from .source import read_chapter
-from .model_file import KINDS, changed_outputs, compare, edited_answers, notebook_path, other_text, read_stored, replace_both
+from .stored import KINDS, changed_outputs, compare, edited_answers, notebook_path, other_text, read_stored, replace_both
 from .uses import package_key
 
 

@@ -38,13 +38,13 @@ def test_the_table_has_the_numbers_of_exercises_and_heads():
     assert [row[0] for row in rows] == list(CHAPTERS), "docs/teaching.md: one row for each chapter"
     for row in rows:
         n = row[0]
-        right = (n, str(reading(n)), str(minutes(n)), str(points[n]), running[n])
+        right = (n, str(reading(n)), str(minutes(n)), f"{points[n]:g}", running[n])
         assert row == right, f"docs/teaching.md, the row of {n} should say {right[1:]}: reading, exercises, points, running"
     for n in CHAPTERS:
         said = int(re.search(r"(?m)^About (\d+) minutes with", CHAPTERS[n])[1])
         took = reading(n) + minutes(n)
         assert abs(said - took) <= 5, f"the head of {n} says {said} minutes; reading and exercises take {took}"
-    totals = [sum(map(reading, CHAPTERS)), sum(map(minutes, CHAPTERS)), sum(points.values())]
+    totals = [sum(map(reading, CHAPTERS)), sum(map(minutes, CHAPTERS)), f"{sum(points.values()):g}"]
     assert "| all | | {} | {} | {} | |".format(*totals) in PAGE
 
 

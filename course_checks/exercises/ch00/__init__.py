@@ -1,13 +1,5 @@
 """Exercises of chapter 00: one of every kind."""
 
-from . import all_scores, labels_of_boxes, lookup, sentence_vector, shapes, split_word, visibility
+from ..common import in_order
 
-EXERCISES = (
-    shapes.EXERCISE,
-    split_word.EXERCISE,
-    lookup.EXERCISE,
-    all_scores.EXERCISE,
-    sentence_vector.EXERCISE,
-    visibility.EXERCISE,
-    labels_of_boxes.EXERCISE,
-)
+EXERCISES = in_order(__name__, "shapes split_word lookup all_scores sentence_vector visibility labels_of_boxes")

@@ -1,12 +1,5 @@
 """Exercises of chapter 00b, a first network. Oracles: loops in double precision, closed forms, PyTorch's own losses and optimisers."""
 
-from . import cross_entropy, optimisers, softmax, softmax_regression, squared_error, train
+from ..common import in_order
 
-EXERCISES = (
-    squared_error.EXERCISE,
-    softmax.EXERCISE,
-    cross_entropy.EXERCISE,
-    softmax_regression.EXERCISE,
-    train.EXERCISE,
-    optimisers.EXERCISE,
-)
+EXERCISES = in_order(__name__, "squared_error softmax cross_entropy softmax_regression train optimisers")

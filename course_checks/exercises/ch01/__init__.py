@@ -1,13 +1,5 @@
 """Exercises of chapter 01, kernel regression. Oracles are closed forms in NumPy or plain Python loops."""
 
-from . import dot_product_scores, gaussian_weights, learned_kernel, limits, loo_error, nadaraya_watson, soft_lookup
+from ..common import in_order
 
-EXERCISES = (
-    gaussian_weights.EXERCISE,
-    nadaraya_watson.EXERCISE,
-    limits.EXERCISE,
-    soft_lookup.EXERCISE,
-    loo_error.EXERCISE,
-    learned_kernel.EXERCISE,
-    dot_product_scores.EXERCISE,
-)
+EXERCISES = in_order(__name__, "gaussian_weights nadaraya_watson limits soft_lookup loo_error learned_kernel dot_product_scores")

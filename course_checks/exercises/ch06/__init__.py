@@ -1,7 +1,5 @@
 """Exercises of chapter 06, masking. Oracles: loops over positions, perturbed inputs, the fused kernel, numbers that are run."""
 
-from . import causal_attention, causal_mask, decoder_mask, fills, masked_mean, prefix_window_mask, reads
+from ..common import in_order
 
-EXERCISES = tuple(
-    module.EXERCISE for module in (causal_mask, fills, decoder_mask, masked_mean, reads, causal_attention, prefix_window_mask)
-)
+EXERCISES = in_order(__name__, "causal_mask fills decoder_mask masked_mean reads causal_attention prefix_window_mask")

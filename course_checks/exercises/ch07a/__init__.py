@@ -1,5 +1,5 @@
 """Exercises of chapter 07a, the Transformer block. Oracles: torch.nn and torch.nn.functional, autograd."""
 
-from . import encoder, encoder_block, layer_norm, normalise, slopes
+from ..common import in_order
 
-EXERCISES = (layer_norm.EXERCISE, slopes.EXERCISE, normalise.EXERCISE, encoder_block.EXERCISE, encoder.EXERCISE)
+EXERCISES = in_order(__name__, "layer_norm slopes normalise encoder_block encoder")

@@ -1,5 +1,5 @@
 """Exercises of chapter 07b, norms and gates. Oracles: torch.nn.functional, closed forms, counts by hand."""
 
-from . import qk_norm_attention, rms_norm, sizes, sublayer, swiglu
+from ..common import in_order
 
-EXERCISES = (rms_norm.EXERCISE, swiglu.EXERCISE, sizes.EXERCISE, sublayer.EXERCISE, qk_norm_attention.EXERCISE)
+EXERCISES = in_order(__name__, "rms_norm swiglu sizes sublayer qk_norm_attention")

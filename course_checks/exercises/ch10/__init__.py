@@ -1,5 +1,5 @@
 """Exercises of chapter 10, fine-tuning. Oracles: torch.nn modules on the meta device, loops, full enumeration."""
 
-from . import best_span, classifier, heads, low_rank, mean_pool, name_scores, piece_labels, windows
+from ..common import in_order
 
-EXERCISES = tuple(module.EXERCISE for module in (heads, classifier, mean_pool, piece_labels, name_scores, best_span, windows, low_rank))
+EXERCISES = in_order(__name__, "heads classifier mean_pool piece_labels name_scores best_span windows low_rank")
