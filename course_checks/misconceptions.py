@@ -115,7 +115,7 @@ def read_page(text: str, make: Callable[[Misconception], Any] | None = None) -> 
     said = HEAD.match(head)
     if said is None:
         raise PageError(f"the page does not begin with number and title, signature, and stars, minutes and points: {head[:80]!r}")
-    points = {part.rpartition(" ")[0].strip(): float(part.rpartition(" ")[2]) for part in said[6].split(",")}
+    points = {part.rpartition(" ")[0].strip(): _number(part.rpartition(" ")[2]) for part in said[6].split(",")}
     found = tuple(_entry(part, make) for part in parts)
     names = [entry.name for entry in found]
     if twice := {name for name in names if names.count(name) > 1}:
@@ -198,6 +198,10 @@ def wrong_words(misconception: Misconception, right: Any, module: str) -> Any:
     if unknown := changed.keys() - right.keys():
         raise PageError(f"{module}, {misconception.name!r}: the prediction has no entry {', '.join(map(repr, unknown))}")
     return {**right, **changed}
+
+
+def _number(text: str) -> float:
+    return float(text) if "." in text else int(text)
 
 
 def _indent(line: str) -> int:

@@ -12,6 +12,8 @@ NOTEBOOK_FOLDERS = ("chapters", "solutions")
 # They restrict themselves to COURSE_CHAPTERS, or are quick.
 OF_EVERY_CHAPTER = (
     "test_exercises.py",
+    "test_answers.py",
+    "test_ablations.py",
     "test_notebooks.py",
     "test_text_and_exercises.py",
     "test_ledger.py",

@@ -85,9 +85,9 @@ def several_heads(init: dict, parameters: dict, inputs: dict) -> Tensor:
     return output if empty is None else torch.where(empty, 0.0 if b_o is None else b_o, output)
 
 
-def some_keys(g: torch.Generator, *shape: int) -> Tensor:
-    """A mask with a permitted and a forbidden key in every row."""
+def some_keys(g: torch.Generator, *shape: int, hidden: int = 0) -> Tensor:
+    """A mask with a permitted and a forbidden key in every row; where all would be permitted, key ``hidden`` is not."""
     mask = torch.rand(*shape, generator=g) < 0.5
     mask[..., 1] |= ~mask.any(-1)
-    mask[..., 0] &= ~mask.all(-1)
+    mask[..., hidden] &= ~mask.all(-1)
     return mask

@@ -11,6 +11,7 @@ from course_checks import engine
 from course_checks.case import Case
 from course_checks.exercise import Exercise, FunctionExercise, ModuleExercise, Prediction
 from course_checks.judge import judge
+from course_checks.known import Known
 from course_checks.lookup import find
 from course_checks.panel import CheckResult
 from course_checks.sentences import too_long
@@ -37,6 +38,12 @@ def cases_for(exercise_id: str, secret: str) -> list[Case]:
     """The cases of this run."""
     exercise = find(exercise_id)
     return exercise.cases(seeds_for(exercise, secret))
+
+
+@cache
+def known_in(secret: str) -> Known:
+    """What this run has found out of its cases: the oracles' results, and what misconceptions do. It serves the whole class."""
+    return Known()
 
 
 def task_for(exercise: Exercise, secret: str, limits: Limits, everything: bool = False) -> Task:
@@ -120,7 +127,7 @@ def _judged(exercise: Exercise, secret: str, reply: Reply) -> Mark:
         return failed(exercise, "raised", "What came back is not an observation of every case.", "tampering")
     try:
         with torch.random.fork_rng(devices=[]):
-            verdict = judge(exercise, cases, reply.seen)
+            verdict = judge(exercise, cases, reply.seen, known_in(secret))
         return mark_of(CheckResult.judged(exercise, verdict, None, seeds_for(exercise, secret), cases))
     except Exception as error:
         message = (

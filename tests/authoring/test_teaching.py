@@ -45,7 +45,8 @@ def test_the_table_has_the_numbers_of_exercises_and_heads():
         took = reading(n) + minutes(n)
         assert abs(said - took) <= 5, f"the head of {n} says {said} minutes; reading and exercises take {took}"
     totals = [sum(map(reading, CHAPTERS)), sum(map(minutes, CHAPTERS)), f"{sum(points.values()):g}"]
-    assert "| all | | {} | {} | {} | |".format(*totals) in PAGE
+    last = "| all | | {} | {} | {} | |".format(*totals)
+    assert last in PAGE, f"docs/teaching.md, last row of the table of chapters: should be {last!r}"
 
 
 def test_every_exercise_is_core_or_optional_once():
@@ -61,7 +62,8 @@ def test_every_exercise_is_core_or_optional_once():
     wrong = [row for row in right if row not in sums]
     assert sums == right, f"docs/teaching.md, chapter, minutes of core and of optional exercises: should be {wrong}"
     took = sum(minutes(n, "core") for n in CHAPTERS)
-    assert f"{len(CORE)} of the {len(EXERCISES)} exercises are core; they take {took} of the {sum(map(minutes, CHAPTERS))}" in PAGE
+    sentence = f"{len(CORE)} of the {len(EXERCISES)} exercises are core; they take {took} of the {sum(map(minutes, CHAPTERS))}"
+    assert sentence in PAGE, f"docs/teaching.md should say: {sentence!r}"
 
 
 def test_there_are_three_plans():
@@ -73,7 +75,8 @@ def test_a_plan_takes_up_every_chapter_or_says_what_is_lost(plan):
     taken = []
     for cell, said in re.findall(r"(?m)^\| \d+ \| (.*?) \| (\d+) \| .* \|$", plan):
         week = [part.split() for part in cell.split(" · ")]
-        assert sum(reading(n) + minutes(n, which) for n, which in week) == int(said) <= 240, cell
+        wanted = sum(reading(n) + minutes(n, which) for n, which in week)
+        assert wanted == int(said) <= 240, f"docs/teaching.md, a week of a plan, {cell!r}: it takes {wanted} minutes (at most 240)"
         taken += [n for n, _ in week]
     left = re.findall(r"(?m)^- (\d\d[ab]?) ", plan.split("**Left out.**")[1])
     assert sorted(taken + left) == sorted(CHAPTERS) and taken == sorted(taken)

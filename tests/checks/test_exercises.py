@@ -44,6 +44,12 @@ def examined(exercise: Exercise, answer: Any, seed: int) -> Any:
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
+def test_every_edit_fits(exercise: Exercise) -> None:
+    """Building a wrong answer fails where a line of the page does not stand exactly once in the right answer."""
+    assert all(misconception.answer is not None for misconception in exercise.misconceptions)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
 def test_reference_scores_full_marks(exercise: Exercise) -> None:
     for seed in SEEDS:
         result = examined(exercise, exercise.reference, seed)
@@ -73,7 +79,8 @@ def test_differently_written_answers_score_full_marks(exercise: Exercise) -> Non
 def test_every_misconception_is_rejected_and_named(exercise: Exercise, misconception: Misconception) -> None:
     for seed in SEEDS:
         result = examined(exercise, misconception.answer, seed)
-        assert not result.passed and result.points < result.possible, f"{misconception.name} passed"
+        assert not result.passed, f"{misconception.name}: right on all cases: it is no mistake, or a case is missing that shows it"
+        assert result.points < result.possible
         lost = f"It loses the parts {', '.join(lost_parts(exercise, result))}."
         assert result.mistake == misconception.name, f"{misconception.name} was taken for {result.mistake!r}. {lost}\n{result}"
         assert result.hint == misconception.hint
@@ -244,12 +251,6 @@ def test_a_page_in_another_form_is_refused(old: str, new: str, says: str) -> Non
         read_page(PAGE.replace(old, new))
 
 
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
-def test_every_edit_fits(exercise: Exercise) -> None:
-    """Building a wrong answer fails where a line of the page does not stand exactly once in the right answer."""
-    assert all(misconception.answer is not None for misconception in exercise.misconceptions)
-
-
 # ---- what is typed in two places -----------------------------------------------------------------------------
 
 
@@ -297,17 +298,16 @@ def test_cases_tell_axes_apart():
             assert len(set(long)) == len(long) or square_mask, f"{exercise.id}: a drawn input has shape {tuple(shape)}"
 
 
-def test_hints_are_prose():
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
+def test_hints_are_prose(exercise: Exercise) -> None:
     """A hint names the mistake in words; it holds no assignment, call chain or formula to copy."""
-    for exercise in EXERCISES:
-        for misconception in exercise.misconceptions:
-            assert len(misconception.hint.split()) >= 8, f"{exercise.id}, {misconception.name}: the hint is too short to help"
-            assert not re.search(r"\b(torch|F|np|nn)\.\w+\(|[^=<>]=[^=]|@|\bdim=", misconception.hint), (
-                f"{exercise.id}: {misconception.hint}"
-            )
+    for misconception in exercise.misconceptions:
+        hint = misconception.hint
+        assert len(hint.split()) >= 8, f"{misconception.name}: the hint is too short to help: {hint}"
+        assert not re.search(r"\b(torch|F|np|nn)\.\w+\(|[^=<>]=[^=]|@|\bdim=", hint), f"{misconception.name}: no code in a hint: {hint}"
 
 
-# python tests/checks/test_exercises.py 03: the parts that each misconception loses; more than one deserves a look
+# python -m tests.checks.test_exercises 03: the parts that each misconception loses; more than one deserves a look
 if __name__ == "__main__":
     for exercise in [e for chapter in sys.argv[1:] for e in in_chapter(chapter).values()]:
         for misconception in exercise.misconceptions:

@@ -16,9 +16,8 @@ from typing import Any
 import pytest
 import torch
 
-from course_checks import judge
 from course_checks.again import observe_again
-from course_checks.expected import expected_of
+from course_checks.judge import judge
 from course_checks.lookup import chapters, find
 from course_checks.observe import observe_all
 from course_tools.grading import judging, wire
@@ -74,15 +73,7 @@ def test_there_are_enough_marginal_answers():
 @pytest.mark.parametrize("chapter", chapters())
 def test_marks_of_marginal_answers_do_not_depend_on_the_draws(chapter, monkeypatch):
     """Twenty secrets, one mark."""
-    known: dict[int, tuple[Any, Any]] = {}
-
-    def expected_once(exercise, case):
-        if id(case) not in known:
-            known[id(case)] = expected_of(exercise, case), case
-        return known[id(case)][0]
-
-    monkeypatch.setattr(judge, "expected_of", expected_once)
-    monkeypatch.setattr(judging, "judge", partial(judge.judge, named=False))  # the reason costs time and no points
+    monkeypatch.setattr(judging, "judge", partial(judge, named=False))  # the reason costs time and no points
     mine = [entry for entry in MARGINAL if entry[0].split(".")[0] == chapter]
     flips, began = {}, time.monotonic()
     for entry in mine:
@@ -90,7 +81,8 @@ def test_marks_of_marginal_answers_do_not_depend_on_the_draws(chapter, monkeypat
         earned = [points(find(entry[0]), answer, secret) for secret in SECRETS]
         if len(set(earned)) > 1:
             flips[json.dumps(entry, ensure_ascii=False)] = earned
-    judging.cases_for.cache_clear()
+    for found_out in (judging.cases_for, judging.known_in):
+        found_out.cache_clear()
     print(
         f"{chapter}: {len(mine)} answers to {len({entry[0] for entry in mine})} exercises, {len(SECRETS)} secrets, {len(flips)} flips, "
         f"{time.monotonic() - began:.0f} s",

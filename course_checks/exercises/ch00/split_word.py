@@ -40,11 +40,9 @@ def oracle(word: str, vocabulary: list[str]) -> list[str]:
     return pieces if at == len(word) else ["[UNK]"]
 
 
-VOCABULARY = "un unkind kind play a time ##kind ##ness ##n ##s ##er ##e ##ing ##i u p ##layer ##kindly".split()
-
-
 def draw(seed: int) -> list[Case]:
-    vocabulary = [VOCABULARY[i] for i in torch.randperm(len(VOCABULARY), generator=generator(seed)).tolist()]
+    pieces = "un unkind kind play a time ##kind ##ness ##n ##s ##er ##e ##ing ##i u p ##layer ##kindly".split()
+    vocabulary = [pieces[i] for i in torch.randperm(len(pieces), generator=generator(seed)).tolist()]
     words = {"values": ("unkindness", "players", "time", "playing"), "unknown words": ("zebra", "playful", "playun", "unkindly")}
     return [Case(f"the word {w!r}", {"word": w, "vocabulary": vocabulary}, part) for part, some in words.items() for w in some]
 
@@ -60,12 +58,7 @@ def fixed() -> list[Case]:
     return known + [case(word, "unknown words") for word in ("time", "Play", "sprint", "ness")]
 
 
+FORBIDDEN = ("course_utils.text.wordpiece.split_word",)
 EXERCISE = FunctionExercise(
-    file=__file__,
-    right=split_word,
-    oracle=oracle,
-    reference=wordpiece.split_word,
-    draw=draw,
-    fixed=fixed,
-    forbidden=("course_utils.text.wordpiece.split_word",),
+    file=__file__, right=split_word, oracle=oracle, reference=wordpiece.split_word, draw=draw, fixed=fixed, forbidden=FORBIDDEN
 )

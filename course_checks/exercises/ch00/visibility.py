@@ -21,19 +21,13 @@ def oracle(n: int, rule: Registered) -> Tensor:
 
 
 def draw(seed: int) -> list[Case]:
-    tokens = {
-        "no_looking_ahead": 4 + seed % 3,
-        "only_the_token_before": 5 + seed % 2,
-        "everyone": 3 + seed % 4,
-        "the_first_two_or_what_came_before": 6 + seed % 3,
-    }
+    tokens = {"no_looking_ahead": 4 + seed % 3, "only_the_token_before": 5 + seed % 2}
+    tokens |= {"everyone": 3 + seed % 4, "the_first_two_or_what_came_before": 6 + seed % 3}
     return [Case(f"the rule {rule}, {n} tokens", {"n": n, "rule": Registered(rule)}, shape="(query, key)") for rule, n in tokens.items()]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__,
-    right=visibility,
-    oracle=oracle,
-    draw=draw,
-    fixed=lambda: [Case("a single token", {"n": 1, "rule": Registered("no_looking_ahead")}, shape="(query, key)")],
-)
+def fixed() -> list[Case]:
+    return [Case("a single token", {"n": 1, "rule": Registered("no_looking_ahead")}, shape="(query, key)")]
+
+
+EXERCISE = FunctionExercise(file=__file__, right=visibility, oracle=oracle, draw=draw, fixed=fixed)

@@ -7,9 +7,6 @@ from torch import Tensor
 from ..common import Case, FunctionExercise, generator, integers, randn, sizes
 from ..common import cross_entropy as library_cross_entropy
 
-FORBIDDEN = """nn.functional.cross_entropy nn.functional.nll_loss nn.functional.log_softmax log_softmax Tensor.log_softmax
-    special.log_softmax nn.CrossEntropyLoss nn.NLLLoss nn.LogSoftmax"""
-
 
 def cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
     rows = torch.arange(len(target))
@@ -45,11 +42,7 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__,
-    right=cross_entropy,
-    oracle=oracle,
-    draw=draw,
-    fixed=fixed,
-    forbidden=tuple(f"torch.{name}" for name in FORBIDDEN.split()),
-)
+NAMES = """nn.functional.cross_entropy nn.functional.nll_loss nn.functional.log_softmax log_softmax Tensor.log_softmax
+    special.log_softmax nn.CrossEntropyLoss nn.NLLLoss nn.LogSoftmax"""
+FORBIDDEN = tuple(f"torch.{name}" for name in NAMES.split())
+EXERCISE = FunctionExercise(file=__file__, right=cross_entropy, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

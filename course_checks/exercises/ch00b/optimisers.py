@@ -52,9 +52,5 @@ def measured() -> dict[str, str]:
 
 
 EXERCISE = Prediction(
-    file=__file__,
-    oracle=lambda: dict(measured()),
-    reference=dict(RIGHT),
-    draw=lambda seed: [Case("your six answers", {})],
-    choices=("yes", "no"),
+    file=__file__, oracle=measured, reference=RIGHT, draw=lambda seed: [Case("your six answers", {})], choices=("yes", "no")
 )

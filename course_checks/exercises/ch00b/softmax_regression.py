@@ -35,11 +35,9 @@ def draw(seed: int) -> list[Case]:
     return [case(n), case(n + 8), case(1)]
 
 
-EXERCISE = ModuleExercise(
-    file=__file__,
-    right=SoftmaxRegression,
-    oracle=oracle,
-    draw=draw,
-    fixed=lambda: [Case("a new module", {"init": {"num_features": 5, "num_classes": 3}, "parameters": {}, "inputs": None}, part="start")],
-    forbidden=("torch.nn.Linear", "torch.nn.functional.linear", "torch.nn.LazyLinear"),
-)
+def fixed() -> list[Case]:
+    return [Case("a new module", {"init": {"num_features": 5, "num_classes": 3}, "parameters": {}, "inputs": None}, part="start")]
+
+
+FORBIDDEN = ("torch.nn.Linear", "torch.nn.functional.linear", "torch.nn.LazyLinear")
+EXERCISE = ModuleExercise(file=__file__, right=SoftmaxRegression, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

@@ -22,13 +22,10 @@ def draw(seed: int) -> list[Case]:
     return [Case(f"{n} guesses", {"guess": 4 + randn(g, n, 1), "target": 4 + 2 * randn(g, n)}, gradients=("guess",))]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__,
-    right=squared_error,
-    oracle=oracle,
-    draw=draw,
-    fixed=lambda: [
-        Case("perfect guesses", {"guess": torch.tensor([[3.0], [5.0], [9.0]]), "target": torch.tensor([3.0, 5.0, 9.0])}),
-        Case("a single guess", {"guess": torch.tensor([[2.0]]), "target": torch.tensor([5.0])}),
-    ],
-)
+def fixed() -> list[Case]:
+    perfect = {"guess": torch.tensor([[3.0], [5.0], [9.0]]), "target": torch.tensor([3.0, 5.0, 9.0])}
+    single = {"guess": torch.tensor([[2.0]]), "target": torch.tensor([5.0])}
+    return [Case("perfect guesses", perfect), Case("a single guess", single)]
+
+
+EXERCISE = FunctionExercise(file=__file__, right=squared_error, oracle=oracle, draw=draw, fixed=fixed)

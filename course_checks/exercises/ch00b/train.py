@@ -68,14 +68,7 @@ def fixed() -> list[Case]:
     return [case("a single step", "four_features_three_classes", inputs, 1, 0.5)]
 
 
+NAMES, FORBIDDEN = ("losses", "held_logits"), ("course_utils.training.loop.fit",)
 EXERCISE = FunctionExercise(
-    file=__file__,
-    right=train,
-    oracle=oracle,
-    draw=draw,
-    fixed=fixed,
-    outputs=("losses", "held_logits"),
-    rtol=1e-3,
-    atol=1e-4,
-    forbidden=("course_utils.training.loop.fit",),
+    file=__file__, right=train, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, rtol=1e-3, atol=1e-4, forbidden=FORBIDDEN
 )

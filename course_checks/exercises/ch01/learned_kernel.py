@@ -66,11 +66,5 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = ModuleExercise(
-    file=__file__,
-    right=LearnedKernel,
-    oracle=oracle,
-    draw=draw,
-    fixed=fixed,
-    forbidden=("course_utils.models.kernels.LearnedKernel.forward", "course_utils.models.kernels.LearnedKernel.weights"),
-)
+FORBIDDEN = ("course_utils.models.kernels.LearnedKernel.forward", "course_utils.models.kernels.LearnedKernel.weights")
+EXERCISE = ModuleExercise(file=__file__, right=LearnedKernel, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

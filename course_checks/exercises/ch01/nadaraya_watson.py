@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor
 
-from course_utils.models import kernels
+from course_utils.models.kernels import nadaraya_watson as reference
 
-from ..common import Case, FunctionExercise, generator, refusal, sizes
+from ..common import Case, FunctionExercise, generator, randn, refusal, sizes
 from .gaussian_weights import gaussian_weights
 from .gaussian_weights import oracle as loop_weights
 
@@ -24,11 +24,7 @@ def oracle(query: Tensor, keys: Tensor, values: Tensor, bandwidth: float) -> Ten
 def draw(seed: int) -> list[Case]:
     g = generator(seed)
     m, n = sizes(g, 2, 2, 9)
-    args: dict = {
-        "query": 3 * torch.rand(m, generator=g),
-        "keys": 3 * torch.rand(n, generator=g),
-        "values": 2 + torch.randn(n, generator=g),
-    }
+    args: dict = {"query": 3 * torch.rand(m, generator=g), "keys": 3 * torch.rand(n, generator=g), "values": 2 + randn(g, n)}
     args["bandwidth"] = 0.4 + 0.4 * torch.rand((), generator=g).item()
     return [Case(f"{m} queries, {n} points", args, gradients=("values",), shape="(query,)")]
 
@@ -48,13 +44,7 @@ def fixed() -> list[Case]:
     ]
 
 
+OURS, HELPERS = ("course_utils.models.kernels.nadaraya_watson",), (gaussian_weights,)
 EXERCISE = FunctionExercise(
-    file=__file__,
-    right=nadaraya_watson,
-    helpers=(gaussian_weights,),
-    oracle=oracle,
-    reference=kernels.nadaraya_watson,
-    draw=draw,
-    fixed=fixed,
-    forbidden=("course_utils.models.kernels.nadaraya_watson",),
+    file=__file__, right=nadaraya_watson, helpers=HELPERS, oracle=oracle, reference=reference, draw=draw, fixed=fixed, forbidden=OURS
 )

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from ..common import Case, ModuleExercise, generator, randn, sizes
+from ..common import Case, ModuleExercise, generator, randn, sizes, some_keys
 
 
 class AdditiveAttention(nn.Module):
@@ -55,9 +55,7 @@ def draw(seed: int) -> list[Case]:
     args = arguments(g, d_query, d_key, d_attn)
     inputs = {"query": randn(g, 2, n, d_query), "key": randn(g, 2, m, d_key), "value": randn(g, 2, m, d_v)}
     padding = torch.arange(m) < torch.tensor([m - 1, 1])[:, None, None]
-    pairs = torch.rand(2, n, m, generator=g) < 0.5
-    pairs[..., 1] |= ~pairs.any(-1)
-    pairs[..., -1] &= ~pairs.all(-1)
+    pairs = some_keys(g, 2, n, m, hidden=-1)
     one = {"query": randn(g, 2, 1, d_query), "key": inputs["key"], "value": randn(g, 2, m, d_v), "mask": padding}
     label, every = f"2 × {n} queries, {m} keys, widths {d_query} and {d_key}, values of width {d_v}", (*args["parameters"], *inputs)
     return [
@@ -70,7 +68,6 @@ def draw(seed: int) -> list[Case]:
 
 
 def fixed() -> list[Case]:
-    """A batch of one; and scores of about a million, where only the two lowest keys of each query may be seen."""
     g = generator(8)
     args = arguments(g, 4, 5, 6)
     inputs = {"query": randn(g, 2, 2, 4), "key": randn(g, 2, 7, 5), "value": randn(g, 2, 7, 3)}
@@ -88,12 +85,6 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = ModuleExercise(
-    file=__file__,
-    right=AdditiveAttention,
-    oracle=oracle,
-    draw=draw,
-    fixed=fixed,
-    outputs=("output", "weights"),
-    forbidden=("course_utils.models.recurrent.AdditiveAttention.forward", "course_utils.models.recurrent.AdditiveAttention.scores"),
-)
+NAMES = ("output", "weights")
+FORBIDDEN = ("course_utils.models.recurrent.AdditiveAttention.forward", "course_utils.models.recurrent.AdditiveAttention.scores")
+EXERCISE = ModuleExercise(file=__file__, right=AdditiveAttention, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=FORBIDDEN)

@@ -45,11 +45,5 @@ def fixed() -> list[Case]:
     return [case(7, 2), case(2, 7)]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__,
-    right=additive_scores,
-    oracle=oracle,
-    draw=draw,
-    fixed=fixed,
-    forbidden=("course_utils.models.recurrent.AdditiveAttention.scores",),
-)
+FORBIDDEN = ("course_utils.models.recurrent.AdditiveAttention.scores",)
+EXERCISE = FunctionExercise(file=__file__, right=additive_scores, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

@@ -50,16 +50,5 @@ def draw(seed: int) -> list[Case]:
     ]
 
 
-EXERCISE = ModuleExercise(
-    file=__file__,
-    right=ElmanRNN,
-    oracle=oracle,
-    draw=draw,
-    forbidden=(
-        "torch.nn.RNN",
-        "torch.nn.RNNCell",
-        "torch.rnn_tanh",
-        "torch.rnn_tanh_cell",
-        "course_utils.models.recurrent.ElmanRNN.forward",
-    ),
-)
+FORBIDDEN = ("torch.nn.RNN", "torch.nn.RNNCell", "torch.rnn_tanh", "torch.rnn_tanh_cell", "course_utils.models.recurrent.ElmanRNN.forward")
+EXERCISE = ModuleExercise(file=__file__, right=ElmanRNN, oracle=oracle, draw=draw, forbidden=FORBIDDEN)

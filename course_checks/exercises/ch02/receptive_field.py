@@ -36,16 +36,14 @@ def draw(seed: int) -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__,
-    right=receptive_field,
-    oracle=oracle,
-    draw=draw,
-    fixed=lambda: [
+def fixed() -> list[Case]:
+    return [
         Case("a single layer with kernel 1", {"kernels": [1], "dilations": [1]}),
         Case("no layer at all", {"kernels": [], "dilations": []}),
         refusal("2 kernels but 3 dilations", {"kernels": [3, 5], "dilations": [1, 2, 4]}, "2", "3"),
         refusal("3 kernels but 2 dilations", {"kernels": [3, 5, 7], "dilations": [1, 1]}, "3", "2"),
         refusal("no kernel but 1 dilation", {"kernels": [], "dilations": [2]}, "0", "1"),
-    ],
-)
+    ]
+
+
+EXERCISE = FunctionExercise(file=__file__, right=receptive_field, oracle=oracle, draw=draw, fixed=fixed)

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from course_utils.models import attention
 
-from ..common import FUSED_NAME, Case, FunctionExercise, fused, generator, randn, refusal, sizes
+from ..common import FUSED_NAME, Case, FunctionExercise, fused, generator, randn, refusal, sizes, some_keys
 from .attention_scores import attention_scores
 
 
@@ -40,9 +40,7 @@ def draw(seed: int) -> list[Case]:
     g, every = generator(seed), ("query", "key", "value")
     n, m, d, d_v = sizes(g, 4, 3, 9)
     args = {"query": randn(g, 2, n, d), "key": randn(g, 2, m, d), "value": randn(g, 2, m, d_v)}
-    mask = torch.rand(2, n, m, generator=g) < 0.5
-    mask[..., 1] |= ~mask.any(-1)  # at least one permitted key in each row ...
-    mask[..., -1] &= ~mask.all(-1)  # ... and at least one forbidden
+    mask = some_keys(g, 2, n, m, hidden=-1)
     heads = {"query": randn(g, 2, 3, 4, 7), "key": randn(g, 2, 3, 5, 7), "value": randn(g, 2, 3, 5, 6)}
     heads["mask"] = torch.tensor([[1, 1, 0, 1, 0], [0, 1, 1, 1, 1]]).bool()[:, None, None]
     return [
@@ -76,12 +74,9 @@ def fixed() -> list[Case]:
         case(largest, {**lowest, "query": 1e3 * steep["query"]}),
         case("each query permits one key, with a score below minus 100 thousand million", {**low, "mask": torch.eye(3, 4).bool()}),
         case("a single key: it gets all the weight", single, "values", ""),
-        bad("queries of width 6, keys of width 4", "6", "4", key=torch.ones(4, 4)),
-        bad("queries of width 6, keys of width 8", "6", "8", key=torch.ones(4, 8)),
-        bad("queries of width 6, keys of width 1", "6", "1", key=torch.ones(4, 1)),
+        *(bad(f"queries of width 6, keys of width {d}", "6", str(d), key=torch.ones(4, d)) for d in (4, 8, 1)),
         bad("queries of width 1, keys of width 6", "1", "6", query=torch.ones(3, 1)),
-        bad("4 keys but 3 values", "4", "3", value=torch.ones(3, 5)),
-        bad("4 keys but 7 values", "4", "7", value=torch.ones(7, 5)),
+        *(bad(f"4 keys but {m} values", "4", str(m), value=torch.ones(m, 5)) for m in (3, 7)),
     ]
 
 

@@ -54,7 +54,6 @@ def draw(seed: int) -> list[Case]:
 
 
 def fixed() -> list[Case]:
-    """Batches of one; and steep scores, of which each token may see only the two lowest."""
     g = generator(5)
     args = arguments(g, 6, 4, 3)
     x = 20 * randn(g, 1, 7, 6)
@@ -68,12 +67,6 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = ModuleExercise(
-    file=__file__,
-    right=SelfAttention,
-    helpers=(attention_scores, scaled_dot_product_attention),
-    oracle=oracle,
-    draw=draw,
-    fixed=fixed,
-    forbidden=("course_utils.models.attention.SelfAttention.forward", "course_utils.models.attention.SelfAttention.weights"),
-)
+HELPERS = (attention_scores, scaled_dot_product_attention)
+OURS = ("course_utils.models.attention.SelfAttention.forward", "course_utils.models.attention.SelfAttention.weights")
+EXERCISE = ModuleExercise(file=__file__, right=SelfAttention, helpers=HELPERS, oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS)

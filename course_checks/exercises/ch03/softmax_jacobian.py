@@ -24,15 +24,10 @@ def draw(seed: int) -> list[Case]:
     return [case(f"{n} random weights", torch.softmax(randn(g, n), -1))]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__,
-    right=softmax_jacobian,
-    oracle=oracle,
-    draw=draw,
-    fixed=lambda: [
-        case("two equal weights", torch.tensor([0.5, 0.5])),
-        case("three weights, two of them equal", torch.tensor([0.25, 0.5, 0.25])),
-        case("a single weight", torch.ones(1)),
-    ],
-    forbidden=("torch.autograd.functional.jacobian", "torch.func.jacrev", "torch.func.jacfwd"),
-)
+def fixed() -> list[Case]:
+    edges = (("two equal weights", [0.5, 0.5]), ("three weights, two of them equal", [0.25, 0.5, 0.25]), ("a single weight", [1.0]))
+    return [case(label, torch.tensor(p)) for label, p in edges]
+
+
+FORBIDDEN = ("torch.autograd.functional.jacobian", "torch.func.jacrev", "torch.func.jacfwd")
+EXERCISE = FunctionExercise(file=__file__, right=softmax_jacobian, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

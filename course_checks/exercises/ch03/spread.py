@@ -1,12 +1,10 @@
 """Exercise 03.3: how large a dot product is, predicted. The variances of independent products add up."""
 
-import math
-
 from ..common import Case, Prediction
 
 
 def oracle(d_k: int = 64) -> dict[str, float]:
-    spread = math.sqrt(d_k)
+    spread = d_k**0.5
     return {"variance of q·k": d_k, "std of q·k": spread, "std of q·k / sqrt(d_k)": 1.0, "std of q·k / d_k": spread / d_k}
 
 

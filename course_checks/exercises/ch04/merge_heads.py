@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from course_utils.models import multihead
+from course_utils.models.multihead import merge_heads as reference
 
 from ..common import Case, FunctionExercise, generator, randn, sizes
 
@@ -26,16 +26,10 @@ def draw(seed: int) -> list[Case]:
     return [case(g, batch, heads, n, width, f"{batch} sequences, {heads} heads, {n} tokens, d_v = {width}", "values")]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__,
-    right=merge_heads,
-    oracle=oracle,
-    reference=multihead.merge_heads,
-    draw=draw,
-    fixed=lambda: [
-        case(generator(1), 3, 2, 1, 4, "sequences of one token"),
-        case(generator(2), 2, 1, 3, 5, "one head"),
-        case(generator(3), 1, 4, 2, 3, "a batch of one"),
-    ],
-    forbidden=("course_utils.models.multihead.merge_heads",),
-)
+def fixed() -> list[Case]:
+    edges = ((3, 2, 1, 4, "sequences of one token"), (2, 1, 3, 5, "one head"), (1, 4, 2, 3, "a batch of one"))
+    return [case(generator(seed), *numbers) for seed, numbers in enumerate(edges, start=1)]
+
+
+OURS = ("course_utils.models.multihead.merge_heads",)
+EXERCISE = FunctionExercise(file=__file__, right=merge_heads, oracle=oracle, reference=reference, draw=draw, fixed=fixed, forbidden=OURS)

@@ -81,11 +81,5 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = ModuleExercise(
-    file=__file__,
-    right=MultiHeadAttention,
-    oracle=several_heads,
-    draw=draw,
-    fixed=fixed,
-    forbidden=(*FORBIDDEN_MHA, "course_utils.models.multihead.MultiHeadAttention.forward"),
-)
+FORBIDDEN = (*FORBIDDEN_MHA, "course_utils.models.multihead.MultiHeadAttention.forward")
+EXERCISE = ModuleExercise(file=__file__, right=MultiHeadAttention, oracle=several_heads, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

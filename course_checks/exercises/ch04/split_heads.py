@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from course_utils.models import multihead
+from course_utils.models.multihead import split_heads as reference
 
 from ..common import Case, FunctionExercise, generator, randn, refusal, sizes
 
@@ -32,13 +32,8 @@ def draw(seed: int) -> list[Case]:
     return [case(g, batch, n, heads, width, f"{batch} sequences, {n} tokens, width {heads * width}, {heads} heads", "values")]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__,
-    right=split_heads,
-    oracle=oracle,
-    reference=multihead.split_heads,
-    draw=draw,
-    fixed=lambda: [
+def fixed() -> list[Case]:
+    return [
         case(generator(1), 3, 1, 2, 4, "sequences of one token"),
         case(generator(2), 2, 3, 1, 5, "one head"),
         case(generator(4), 1, 7, 2, 3, "a batch of one"),
@@ -46,6 +41,8 @@ EXERCISE = FunctionExercise(
         refusal("width 30 for 4 heads", {"x": torch.ones(2, 3, 30), "num_heads": 4}, "30", "4"),
         refusal("width 3 for 7 heads", {"x": torch.ones(2, 7, 3), "num_heads": 7}, "3", "7"),
         refusal("width 10 for 4 heads, 4 tokens", {"x": torch.ones(1, 4, 10), "num_heads": 4}, "10", "4"),
-    ],
-    forbidden=("course_utils.models.multihead.split_heads",),
-)
+    ]
+
+
+OURS = ("course_utils.models.multihead.split_heads",)
+EXERCISE = FunctionExercise(file=__file__, right=split_heads, oracle=oracle, reference=reference, draw=draw, fixed=fixed, forbidden=OURS)

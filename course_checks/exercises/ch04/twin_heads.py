@@ -1,6 +1,5 @@
 """Exercise 04.7: which starts keep two heads identical for ever, predicted. The oracle trains and looks."""
 
-import math
 from functools import cache
 
 import torch
@@ -20,8 +19,8 @@ STARTS = {  # heads alike, blocks of W_O, dropout on the weights
 def train(alike: bool, blocks: str, dropout: float, steps: int = 25) -> str:
     """Two heads trained for a few steps: are their projections still the same?"""
     g = generator(0)
-    projections = [nn.Parameter(randn(g, 2, 6, 3) / math.sqrt(6)) for _ in range(3)]
-    w_o = nn.Parameter(randn(g, 2, 3, 6) / math.sqrt(6))
+    projections = [nn.Parameter(randn(g, 2, 6, 3) / 6**0.5) for _ in range(3)]
+    w_o = nn.Parameter(randn(g, 2, 3, 6) / 6**0.5)
     with torch.no_grad():
         if alike:
             for w in projections:
@@ -49,10 +48,6 @@ def measured() -> dict[str, str]:
         return {name: train(*start) for name, start in STARTS.items()}
 
 
-EXERCISE = Prediction(
-    file=__file__,
-    oracle=lambda: dict(measured()),
-    reference=dict(zip(STARTS, ("identical for ever", "different", "identical for ever", "different", "different"), strict=True)),
-    draw=lambda seed: [Case("your five words", {})],
-    choices=("identical for ever", "different"),
-)
+SAME, OTHER = WORDS = ("identical for ever", "different")
+RIGHT = dict(zip(STARTS, (SAME, OTHER, SAME, OTHER, OTHER), strict=True))
+EXERCISE = Prediction(file=__file__, oracle=measured, reference=RIGHT, draw=lambda seed: [Case("your five words", {})], choices=WORDS)

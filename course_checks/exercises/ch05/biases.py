@@ -7,7 +7,6 @@ from ..common import Case, Prediction, generator
 
 
 def word(bias: Tensor, mask: Tensor, scores: Tensor) -> str:
-    """What the bias does to the weights of all rows."""
     before, after = (torch.log_softmax(s.masked_fill(~mask, -torch.inf), -1) for s in (scores, scores + bias))
     change = after - before
     change = change - change[:, :1]  # key 0 is permitted in every row; a constant a row means nothing

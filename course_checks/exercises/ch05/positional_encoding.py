@@ -5,8 +5,8 @@ import math
 import torch
 from torch import Tensor
 
-from ..common import FunctionExercise
-from .sinusoidal import case, draw, oracle
+from ..common import Case, FunctionExercise
+from .sinusoidal import OURS, case, draw, oracle
 
 
 def positional_encoding(n: int, d_model: int) -> Tensor:
@@ -20,16 +20,11 @@ def positional_encoding(n: int, d_model: int) -> Tensor:
     return table
 
 
+def fixed() -> list[Case]:
+    edges = (("a single position", 1, 6), ("d_model = 2", 5, 2), ("more columns than positions", 3, 34), ("100 positions", 100, 6))
+    return [case(*numbers) for numbers in edges]
+
+
 EXERCISE = FunctionExercise(
-    file=__file__,
-    right=positional_encoding,
-    oracle=oracle,
-    draw=lambda seed: draw(seed)[:1],
-    fixed=lambda: [
-        case("a single position", 1, 6),
-        case("d_model = 2", 5, 2),
-        case("more columns than positions", 3, 34),
-        case("100 positions", 100, 6),
-    ],
-    forbidden=("course_utils.models.positions.sinusoidal",),
+    file=__file__, right=positional_encoding, oracle=oracle, draw=lambda seed: draw(seed)[:1], fixed=fixed, forbidden=OURS
 )

@@ -20,7 +20,6 @@ def rotate(x: Tensor, positions: Tensor, base: float = 1e4) -> Tensor:
 
 
 def oracle(x: Tensor, positions: Tensor, base: float = 1e4) -> Tensor:
-    """Each pair is a complex number; multiply it by exp(i p ω)."""
     pairs = torch.complex(x[..., 0::2].double(), x[..., 1::2].double())
     omega = torch.tensor([base ** (-2 * i / x.shape[-1]) for i in range(x.shape[-1] // 2)], dtype=torch.float64)
     turned = pairs * torch.exp(1j * positions.double()[:, None] * omega)

@@ -41,11 +41,7 @@ def draw(seed: int) -> list[Case]:
     return [case(k, 2 * half), case(-k, 2 * half, " with base 100", base=100.0)]
 
 
+FORBIDDEN = ("course_utils.models.positions.shift_matrix",)
 EXERCISE = FunctionExercise(
-    file=__file__,
-    right=shift_matrix,
-    oracle=oracle,
-    draw=draw,
-    fixed=lambda: [case(0, 6), case(-3, 2), case(5, 64)],
-    forbidden=("course_utils.models.positions.shift_matrix",),
+    file=__file__, right=shift_matrix, oracle=oracle, draw=draw, fixed=lambda: [case(0, 6), case(-3, 2), case(5, 64)], forbidden=FORBIDDEN
 )

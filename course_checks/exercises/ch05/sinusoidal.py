@@ -1,7 +1,6 @@
 """Exercise 05.1: the sinusoidal table. The oracle writes it entry by entry, with complex numbers."""
 
 import cmath
-import math
 
 import torch
 from torch import Tensor
@@ -26,7 +25,7 @@ def oracle(n: int, d_model: int, base: float = 1e4) -> Tensor:
     table = torch.zeros(n, d_model)
     for position in range(n):
         for column in range(0, d_model, 2):
-            point = cmath.exp(1j * position / math.pow(base, column / d_model))
+            point = cmath.exp(1j * position / base ** (column / d_model))
             table[position, column : column + 2] = torch.tensor([point.imag, point.real])
     return table
 
@@ -43,12 +42,8 @@ def draw(seed: int) -> list[Case]:
     return [plain, case(f"the same with base {base:.0f}", n, 2 * half, "base", base=base)]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__,
-    right=sinusoidal,
-    oracle=oracle,
-    draw=draw,
-    fixed=lambda: [
+def fixed() -> list[Case]:
+    return [
         case("a single position", 1, 6),
         case("d_model = 2", 5, 2),
         case("300 positions", 300, 4),
@@ -56,6 +51,8 @@ EXERCISE = FunctionExercise(
         case("the same with base 7", 3, 34, "base", base=7.0),
         refusal("d_model = 1 is a column without a partner", {"n": 4, "d_model": 1}, "1"),
         refusal("d_model = 7 has a column without a partner", {"n": 4, "d_model": 7}, "7"),
-    ],
-    forbidden=("course_utils.models.positions.sinusoidal",),
-)
+    ]
+
+
+OURS = ("course_utils.models.positions.sinusoidal",)
+EXERCISE = FunctionExercise(file=__file__, right=sinusoidal, oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS)

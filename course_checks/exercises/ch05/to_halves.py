@@ -15,7 +15,6 @@ def to_halves(weight: Tensor, num_heads: int) -> Tensor:
 
 
 def oracle(weight: Tensor, num_heads: int) -> Tensor:
-    """Row by row: where does the row of each pair, head by head, come from?"""
     width = len(weight) // num_heads
     starts = [(head * width, partner) for head in range(num_heads) for partner in (0, 1)]
     return torch.stack([weight[row] for start, partner in starts for row in range(start + partner, start + width, 2)])

@@ -6,10 +6,6 @@ from torch import Tensor
 from ...case import register
 
 
-def _weights(x: Tensor) -> Tensor:
-    return torch.softmax(x @ x.mT / x.shape[-1] ** 0.5, -1)
-
-
 def _tril(x: Tensor) -> Tensor:
     return torch.ones(len(x), len(x), dtype=torch.bool).tril()
 
@@ -23,7 +19,7 @@ def causal_layer(x: Tensor) -> Tensor:
 @register
 def masked_too_late(x: Tensor) -> Tensor:
     """Attention whose mask comes after the softmax: the future is in the sum of the exponentials."""
-    return (_weights(x) * _tril(x)) @ x
+    return (torch.softmax(x @ x.mT / x.shape[-1] ** 0.5, -1) * _tril(x)) @ x
 
 
 @register

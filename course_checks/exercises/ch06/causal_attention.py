@@ -49,19 +49,15 @@ def low() -> Case:
     return Case("scores around minus 180", args, gradients=("w_v.weight",), shape="(batch, token, d_k)")
 
 
+def draw(seed: int) -> list[Case]:
+    return [case("2 sentences of 6 tokens, as many as there may be", seed, 2, 6), case("2 sentences of 4 tokens", seed + 1, 2, 4)]
+
+
+def fixed() -> list[Case]:
+    one = "one sentence of 8 tokens, d_model = 4, d_k = 7, max_len = 9"
+    return [case("a single token", 5, 1, 1), low(), case(one, 6, 1, 8, 4, 7, 9)]
+
+
 SHORTCUTS = ("attention", "scaled_dot_product_attention", "masked_softmax")
-EXERCISE = ModuleExercise(
-    file=__file__,
-    right=CausalAttention,
-    oracle=oracle,
-    draw=lambda seed: [
-        case("2 sentences of 6 tokens, as many as there may be", seed, 2, 6),
-        case("2 sentences of 4 tokens", seed + 1, 2, 4),
-    ],
-    fixed=lambda: [
-        case("a single token", 5, 1, 1),
-        low(),
-        case("one sentence of 8 tokens, d_model = 4, d_k = 7, max_len = 9", 6, 1, 8, 4, 7, 9),
-    ],
-    forbidden=(FUSED_NAME, *(f"course_utils.models.attention.{name}" for name in SHORTCUTS)),
-)
+FORBIDDEN = (FUSED_NAME, *(f"course_utils.models.attention.{name}" for name in SHORTCUTS))
+EXERCISE = ModuleExercise(file=__file__, right=CausalAttention, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

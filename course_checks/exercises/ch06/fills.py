@@ -9,7 +9,6 @@ from ..common import Case, Prediction
 
 
 def word(weights: Tensor) -> str:
-    """What has become of the weights of the hidden keys."""
     if weights.isnan().any():
         return "nan"
     if (weights == 0).all():

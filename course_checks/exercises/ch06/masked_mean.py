@@ -1,4 +1,4 @@
-"""Exercise 06.4: the mean over real tokens. The oracle loops over tokens in double precision."""
+"""Exercise 06.4: the mean over real tokens. The oracle takes the real tokens out of each sentence, in double precision."""
 
 import torch
 from torch import Tensor
@@ -14,14 +14,8 @@ def masked_mean(x: Tensor, mask: Tensor) -> Tensor:
 
 
 def oracle(x: Tensor, mask: Tensor) -> Tensor:
-    rows = []
-    for sentence, real in zip(x, mask.tolist(), strict=True):
-        tokens = [token.double() for token, keep in zip(sentence, real, strict=True) if keep]
-        total = torch.zeros(x.shape[-1], dtype=torch.float64)
-        for token in tokens:
-            total = total + token / len(tokens)
-        rows.append(total)
-    return torch.stack(rows).float()
+    sentences = zip(x.double(), mask, strict=True)
+    return torch.stack([sentence[real].sum(0) / max(1, int(real.sum())) for sentence, real in sentences]).float()
 
 
 def case(label: str, x: Tensor, mask: list | Tensor, part: str = "values", shape: str = "") -> Case:

@@ -36,6 +36,7 @@ def draw(seed: int) -> list[Case]:
 
 
 def fixed() -> list[Case]:
+    bad = (("prefix", -2), ("window", 0), ("window", -4))
     return [
         Case("neither prefix nor window: plain causal", {"n": 4}, part="prefix"),
         Case("the prefix is everything", {"n": 5, "prefix": 5}, part="prefix"),
@@ -43,9 +44,7 @@ def fixed() -> list[Case]:
         Case("a window wider than the sequence", {"n": 4, "window": 9}, part="window"),
         Case("70 tokens, prefix 4 and window 3", {"n": 70, "prefix": 4, "window": 3}, part="both"),
         refusal("a prefix of 9 among 8 tokens", {"n": 8, "prefix": 9}, "9"),
-        refusal("a prefix of -2", {"n": 8, "prefix": -2}, "-2"),
-        refusal("a window of 0", {"n": 8, "window": 0}, "0"),
-        refusal("a window of -4", {"n": 8, "window": -4}, "-4"),
+        *(refusal(f"a {name} of {value}", {"n": 8, name: value}, str(value)) for name, value in bad),
     ]
 
 

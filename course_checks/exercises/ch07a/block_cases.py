@@ -63,15 +63,7 @@ def arguments(parameters: dict, x: Tensor, heads: int, d_ff: int, mask: Tensor |
     return {"init": init, "parameters": parameters, "inputs": {"x": x, "mask": mask}}
 
 
-def case(
-    g: torch.Generator,
-    label: str,
-    part: str,
-    shape: tuple[int, ...] = (2, 5, 12),
-    heads: int = 3,
-    mask: Tensor | None = None,
-    **init: object,
-) -> Case:
+def case(g: torch.Generator, label: str, part: str, shape: tuple = (2, 5, 12), heads: int = 3, mask: Tensor | None = None, **init) -> Case:
     parameters = block_parameters(g, shape[-1], 20)
     args = arguments(parameters, randn(g, *shape), heads, 20, mask, **init)
     slopes = ("x",) if "dropout" in init or mask is not None else ("x", *parameters)

@@ -47,6 +47,10 @@ def case(g: torch.Generator, label: str, shape: tuple[int, int, int], heads: int
     return Case(label, args, part="values" if mask is None else "mask", gradients=slopes, shape="(batch, token, d_model)")
 
 
+def draw(seed: int) -> list[Case]:
+    return [case(generator(seed), "3 layers, 2 sequences of 5 tokens, d_model = 12", (2, 5, 12), 4, 3)]
+
+
 def fixed() -> list[Case]:
     g = generator(6)
     return [
@@ -56,11 +60,5 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = ModuleExercise(
-    file=__file__,
-    right=Encoder,
-    oracle=oracle,
-    draw=lambda seed: [case(generator(seed), "3 layers, 2 sequences of 5 tokens, d_model = 12", (2, 5, 12), 4, 3)],
-    fixed=fixed,
-    forbidden=("torch.nn.TransformerEncoder.forward", "torch.nn.TransformerEncoderLayer.forward"),
-)
+FORBIDDEN = ("torch.nn.TransformerEncoder.forward", "torch.nn.TransformerEncoderLayer.forward")
+EXERCISE = ModuleExercise(file=__file__, right=Encoder, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

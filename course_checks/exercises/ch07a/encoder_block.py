@@ -29,13 +29,8 @@ class EncoderBlock(nn.Module):
         return self.norm2(x + self.dropout(self.feed_forward(x)))
 
 
+COMPARED = "where dropout is left to chance, how many values a token can take is compared"
+FORBIDDEN = ("torch.nn.TransformerEncoderLayer.forward",)
 EXERCISE = ModuleExercise(
-    file=__file__,
-    right=EncoderBlock,
-    oracle=oracle,
-    draw=draw,
-    fixed=fixed,
-    forbidden=("torch.nn.TransformerEncoderLayer.forward",),
-    raw=left_by_chance,
-    compared="where dropout is left to chance, how many values a token can take is compared",
+    file=__file__, right=EncoderBlock, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN, raw=left_by_chance, compared=COMPARED
 )

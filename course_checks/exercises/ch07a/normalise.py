@@ -3,19 +3,8 @@
 import torch
 from torch import Tensor
 
-from ..common import (
-    LAYER_NORMS,
-    OTHER_NORMS,
-    Case,
-    FunctionExercise,
-    fused_batch_norm,
-    fused_group_norm,
-    fused_instance_norm,
-    fused_layer_norm,
-    generator,
-    randn,
-    refusal,
-)
+from .. import common
+from ..common import LAYER_NORMS, OTHER_NORMS, Case, FunctionExercise, generator, randn, refusal
 
 
 def normalise(x: Tensor, kind: str, groups: int = 2, eps: float = 1e-5) -> Tensor:
@@ -36,21 +25,18 @@ def oracle(x: Tensor, kind: str, groups: int = 2, eps: float = 1e-5) -> Tensor:
     """PyTorch's functions want the features second, and its instance norm refuses a single token, whose features are their own means."""
     y = x.double().transpose(1, 2)
     if kind == "layer":
-        y = fused_layer_norm(x.double(), x.shape[-1:], eps=eps).transpose(1, 2)
+        y = common.fused_layer_norm(x.double(), x.shape[-1:], eps=eps).transpose(1, 2)
     elif kind == "batch":
-        y = fused_batch_norm(y, None, None, training=True, eps=eps)
+        y = common.fused_batch_norm(y, None, None, training=True, eps=eps)
     elif kind == "instance":
-        y = fused_instance_norm(y, eps=eps) if x.shape[1] > 1 else torch.zeros_like(y)
+        y = common.fused_instance_norm(y, eps=eps) if x.shape[1] > 1 else torch.zeros_like(y)
     else:
-        y = fused_group_norm(y, groups, eps=eps)
+        y = common.fused_group_norm(y, groups, eps=eps)
     return y.transpose(1, 2).to(x.dtype)
 
 
 def case(label: str, x: Tensor, kind: str, gradients: tuple[str, ...] = (), **more: float) -> Case:
     return Case(label, {"x": x, "kind": kind, **more}, part=kind, gradients=gradients, shape="(batch, token, feature)")
-
-
-KINDS = ("batch", "layer", "instance", "group")
 
 
 def draw(seed: int) -> list[Case]:
@@ -83,4 +69,5 @@ def fixed() -> list[Case]:
     ]
 
 
+KINDS = ("batch", "layer", "instance", "group")
 EXERCISE = FunctionExercise(file=__file__, right=normalise, oracle=oracle, draw=draw, fixed=fixed, forbidden=(*LAYER_NORMS, *OTHER_NORMS))

@@ -7,7 +7,6 @@ from ..common import Case, Prediction, fused_layer_norm, generator, randn
 
 
 def oracle() -> dict[str, float]:
-    """Autograd's answers, in double precision."""
     g = generator(4)
     x, weight = randn(g, 64).double() + 2, randn(g, 64).double()
 

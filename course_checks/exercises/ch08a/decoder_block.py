@@ -33,12 +33,6 @@ class DecoderBlock(nn.Module):
         return x
 
 
-PARTS = {"attention.w_qkv": "self_attn.in_proj_", "attention.w_o": "self_attn.out_proj."}
-PARTS |= {"cross_attention.w_qkv": "multihead_attn.in_proj_", "cross_attention.w_o": "multihead_attn.out_proj."}
-NAMES = {f"{ours}.{kind}": f"{theirs}{kind}" for ours, theirs in PARTS.items() for kind in ("weight", "bias")}
-SCALES = ("norm1.weight", "norm2.weight", "norm3.weight")
-
-
 def oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
     heads, pre = init["num_heads"], init["norm_place"] == "pre"
     block = nn.TransformerDecoderLayer(init["d_model"], heads, init["d_ff"], dropout=0.0, batch_first=True, norm_first=pre)
@@ -85,6 +79,10 @@ def fixed() -> list[Case]:
     ]
 
 
+PARTS = {"attention.w_qkv": "self_attn.in_proj_", "attention.w_o": "self_attn.out_proj."}
+PARTS |= {"cross_attention.w_qkv": "multihead_attn.in_proj_", "cross_attention.w_o": "multihead_attn.out_proj."}
+NAMES = {f"{ours}.{kind}": f"{theirs}{kind}" for ours, theirs in PARTS.items() for kind in ("weight", "bias")}
+SCALES = ("norm1.weight", "norm2.weight", "norm3.weight")
 EXERCISE = ModuleExercise(
     file=__file__, right=DecoderBlock, oracle=oracle, draw=draw, fixed=fixed, forbidden=("torch.nn.TransformerDecoderLayer.forward",)
 )

@@ -1,7 +1,5 @@
 """Exercise 08a.8: a training step once more, with masks and padding. The oracle is Adam by hand, in double precision."""
 
-from typing import Any
-
 import torch
 from torch import Tensor
 from torch.func import functional_call
@@ -14,7 +12,7 @@ from .translation_loss import draw_targets, prefix_losses
 Ids = list[Tensor]
 
 
-def train_translator(new_model: Any, sources: Ids, targets: Ids, rates: list[float], pad_id: int = 0) -> tuple[list[float], Tensor]:
+def train_translator(new_model, sources: Ids, targets: Ids, rates: list[float], pad_id: int = 0) -> tuple[list[float], Tensor]:
     model, losses = new_model(), []
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
 
@@ -99,14 +97,7 @@ def fixed() -> list[Case]:
     return [case("one batch, one sentence", "values", "nine_words", [draw_batch(generator(3), [3], 4, [0], 0, 9)], [0.05])]
 
 
+NAMES, FORBIDDEN = ("losses", "scores"), ("course_utils.training.loop.fit", "course_utils.training.schedules.token_loss")
 EXERCISE = FunctionExercise(
-    file=__file__,
-    right=train_translator,
-    oracle=oracle,
-    draw=draw,
-    fixed=fixed,
-    outputs=("losses", "scores"),
-    rtol=1e-3,
-    atol=2e-4,
-    forbidden=("course_utils.training.loop.fit", "course_utils.training.schedules.token_loss"),
+    file=__file__, right=train_translator, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, rtol=1e-3, atol=2e-4, forbidden=FORBIDDEN
 )

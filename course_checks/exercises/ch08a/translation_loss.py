@@ -1,7 +1,6 @@
 """Exercise 08a.5: the loss of a whole target in one pass. The oracle goes prefix by prefix, in double precision."""
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -46,7 +45,7 @@ def draw_targets(g: torch.Generator, lengths: list[int], pad_id: int) -> Tensor:
     return target
 
 
-def case(label: str, part: str, source: Tensor, target: Tensor, pad_id: int = 0, model: str = "causal_toy", **more: Any) -> Case:
+def case(label: str, part: str, source: Tensor, target: Tensor, pad_id: int = 0, model: str = "causal_toy", **more) -> Case:
     return Case(label, {"model": Registered(model), "source": source, "target": target, "pad_id": pad_id}, part, **more)
 
 

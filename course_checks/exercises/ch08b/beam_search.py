@@ -1,7 +1,5 @@
 """Exercise 08b.5: beam search with length penalty. The oracle keeps dictionaries; with a beam wide enough it tries every sentence."""
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -9,7 +7,7 @@ from ..common import CALLABLES, Case, FunctionExercise, Registered, refusal
 from .callables import BOS, EOS, VOCAB
 
 
-def beam_search(step: Any, bos: int, eos: int, beam: int, max_new: int, alpha: float) -> tuple[Tensor, Tensor]:
+def beam_search(step, bos: int, eos: int, beam: int, max_new: int, alpha: float) -> tuple[Tensor, Tensor]:
     if beam < 1:
         raise ValueError(f"beam={beam} must be at least 1")
 
@@ -29,7 +27,6 @@ def beam_search(step: Any, bos: int, eos: int, beam: int, max_new: int, alpha: f
 
 
 def oracle(step: Registered, bos: int, eos: int, beam: int, max_new: int, alpha: float) -> tuple[Tensor, Tensor]:
-    """One beginning at a time, in double precision."""
     running: dict[tuple[int, ...], float] = {(): 0.0}
     done: dict[tuple[int, ...], float] = {}
     for _ in range(max_new):

@@ -6,14 +6,12 @@ from collections import Counter
 
 from ..common import Case, FunctionExercise, refusal
 
-Sentences = list[list[str]]
-
 
 def grams(words: list[str], n: int) -> Counter:
     return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
 
-def bleu(candidates: Sentences, references: Sentences, order: int = 4) -> float:
+def bleu(candidates: list[list[str]], references: list[list[str]], order: int = 4) -> float:
     if len(candidates) != len(references):
         raise ValueError(f"{len(candidates)} candidates but {len(references)} references")
     precisions = []
@@ -31,7 +29,7 @@ def bleu(candidates: Sentences, references: Sentences, order: int = 4) -> float:
     return 100 * brevity * math.exp(sum(map(math.log, precisions)) / len(precisions))
 
 
-def oracle(candidates: Sentences, references: Sentences, order: int = 4) -> float:
+def oracle(candidates: list[list[str]], references: list[list[str]], order: int = 4) -> float:
     """The k-th occurrence of an n-gram is a hit when its sentence's reference has k of them."""
     logs = 0.0
     for n in range(1, order + 1):

@@ -33,9 +33,6 @@ def oracle(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, num_heads: int, key
     return torch.cat(list(output.unbind(1)), -1), k, v
 
 
-SHAPE = "(batch, n, heads · d_v)"
-
-
 def draw(seed: int) -> list[Case]:
     g = generator(seed)
     weights = {"w_q": 0.5 * randn(g, 9, 10), "w_k": 0.5 * randn(g, 9, 10), "w_v": 0.5 * randn(g, 9, 14), "num_heads": 2}
@@ -75,7 +72,7 @@ def fixed() -> list[Case]:
     ]
 
 
-NAMES = ("output", "keys", "values")
+NAMES, SHAPE = ("output", "keys", "values"), "(batch, n, heads · d_v)"
 EXERCISE = FunctionExercise(
     file=__file__, right=cached_attention, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=(FUSED_NAME,)
 )

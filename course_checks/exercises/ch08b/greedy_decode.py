@@ -1,7 +1,5 @@
 """Exercise 08b.1: greedy decoding on a step function. The oracle decodes row by row with Python lists."""
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -9,7 +7,7 @@ from ..common import CALLABLES, Case, FunctionExercise, Registered, generator, r
 from .callables import BOS, EOS, PAD
 
 
-def greedy_decode(step: Any, start: Tensor, eos: int, pad: int, max_new: int) -> Tensor:
+def greedy_decode(step, start: Tensor, eos: int, pad: int, max_new: int) -> Tensor:
     if max_new < 1:
         raise ValueError(f"max_new={max_new} must be at least 1")
     tokens, done = start, torch.zeros(len(start), dtype=torch.bool)

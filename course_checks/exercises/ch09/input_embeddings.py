@@ -1,7 +1,5 @@
 """Exercise 09.3: three tables, added and normalised. The oracle is one linear layer on concatenated one-hot vectors."""
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -36,7 +34,7 @@ def oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
     return centred / (centred.square().mean(-1, keepdim=True) + 1e-12).sqrt() * parameters["norm.weight"] + parameters["norm.bias"]
 
 
-def case(g: torch.Generator, label: str, part: str, batch: int, n: int, segments: int = 2, size: float = 1.0, **more: Any) -> Case:
+def case(g: torch.Generator, label: str, part: str, batch: int, n: int, segments: int = 2, size: float = 1.0, **more) -> Case:
     parameters = {f"{name}.weight": size * randn(g, rows, 6) for name, rows in (("token", 17), ("position", 9), ("segment", segments))}
     parameters |= {"norm.weight": 1 + 0.3 * randn(g, 6), "norm.bias": 0.3 * randn(g, 6)}
     second = torch.arange(n) >= integers(g, 1, max(n, 2), batch, 1)

@@ -1,7 +1,5 @@
 """Exercise 09.4: which tokens are hidden, and how. All random numbers are handed in; the oracle is a loop over single tokens."""
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -27,7 +25,7 @@ def oracle(ids: Tensor, special: Tensor, chance: Tensor, fate: Tensor, anything:
     return shown, asked
 
 
-def arguments(g: torch.Generator, batch: int, n: int) -> dict[str, Any]:
+def arguments(g: torch.Generator, batch: int, n: int) -> dict:
     ids, special = integers(g, 5, 40, batch, n), torch.zeros(batch, n, dtype=torch.bool)
     ids[:, 0], special[:, 0] = 2, True
     for row in range(batch):

@@ -1,7 +1,6 @@
 """Exercise 09.5: the loss of the selected tokens alone. The oracle walks over single tokens in double precision."""
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -28,7 +27,7 @@ def oracle(hidden: Tensor, labels: Tensor, head: Callable) -> tuple[Tensor, Tens
     return (total / max(len(rows), 1)).float(), logits
 
 
-def arguments(g: torch.Generator, n: int, counts: list[int], d: int = 6, head: str = "toy_head") -> dict[str, Any]:
+def arguments(g: torch.Generator, n: int, counts: list[int], d: int = 6, head: str = "toy_head") -> dict:
     labels = torch.full((len(counts), n), IGNORED)
     for row, count in zip(labels, counts, strict=True):
         row[torch.randperm(n, generator=g)[:count]] = integers(g, 1, VOCAB, count)

@@ -1,7 +1,6 @@
 """Exercise 09.8: who may look at whom in a pair. The oracle asks for one query and one key at a time."""
 
 import itertools
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -34,7 +33,7 @@ def oracle(segments: Tensor, real: Tensor, kind: str) -> Tensor:
     return found
 
 
-def pairs(lengths: list[tuple[int, int]]) -> dict[str, Any]:
+def pairs(lengths: list[tuple[int, int]]) -> dict:
     """Pairs of these lengths, padded by one more place than the longest needs; pads have segment 0, as in the course."""
     n = max(map(sum, lengths)) + 1
     segments, real = torch.zeros(len(lengths), n, dtype=torch.long), torch.zeros(len(lengths), n, dtype=torch.bool)

@@ -21,7 +21,6 @@ def split_word(word: str, vocabulary: list[str]) -> list[str]:
 
 
 def oracle(word: str, vocabulary: list[str]) -> list[str]:
-    """The longest of the pieces that the rest of the word begins with, again and again."""
     pieces: list[str] = []
     rest = word
     while rest:
@@ -33,11 +32,6 @@ def oracle(word: str, vocabulary: list[str]) -> list[str]:
     return pieces
 
 
-SYLLABLES = ("un", "kind", "ness", "play", "er", "ing", "s", "re", "form", "at")
-SOME = "a d e f g i k l m n o p r s t u y U un kind ##kind ##ness ##ne ##nes kin ##er play".split()
-GREEDY = "a ab ##cd ##c ##de ##d bc abc ##cde"
-
-
 def case(label: str, word: str, vocabulary: str, part: str = "values") -> Case:
     args = {"word": word, "vocabulary": vocabulary.split()}
     return Case(label, args, part) if word else refusal(label, args, "empty", part=part)
@@ -45,10 +39,11 @@ def case(label: str, word: str, vocabulary: str, part: str = "values") -> Case:
 
 def draw(seed: int) -> list[Case]:
     """Some letters and syllables, each in both forms or one; ``x`` is never in the vocabulary."""
-    g = Random(seed)
-    pieces = {*SOME, *("##" + p for p in SOME if len(p) == 1), *g.sample([mark + s for s in SYLLABLES for mark in ("", "##")], 8)}
+    g, syllables = Random(seed), ("un", "kind", "ness", "play", "er", "ing", "s", "re", "form", "at")
+    some = "a d e f g i k l m n o p r s t u y U un kind ##kind ##ness ##ne ##nes kin ##er play".split()
+    pieces = {*some, *("##" + p for p in some if len(p) == 1), *g.sample([mark + s for s in syllables for mark in ("", "##")], 8)}
     vocabulary = " ".join(g.sample(sorted(pieces), len(pieces)))
-    word = "".join(g.sample(SYLLABLES, 3))
+    word = "".join(g.sample(syllables, 3))
     return [
         case("unkindness", "unkindness", vocabulary),
         case(word, word, vocabulary),
@@ -57,11 +52,11 @@ def draw(seed: int) -> list[Case]:
 
 
 def fixed() -> list[Case]:
-    fewer = "abc ##defg ##h abcd ##e ##f ##gh"
+    greedy, fewer = "a ab ##cd ##c ##de ##d bc abc ##cde", "abc ##defg ##h abcd ##e ##f ##gh"
     return [
-        case("a word that is a piece", "abc", GREEDY),
-        case("abc and bc exist only as beginnings of words", "abbc", GREEDY + " ##b", "unknown"),
-        case("bc may only begin a word", "abbc", GREEDY, "unknown"),
+        case("a word that is a piece", "abc", greedy),
+        case("abc and bc exist only as beginnings of words", "abbc", greedy + " ##b", "unknown"),
+        case("bc may only begin a word", "abbc", greedy, "unknown"),
         case("longest first finds no split, although one exists", "abcde", "ab abc ##cde ##c ##d", "unknown"),
         case("longest first, although two pieces would be enough", "abcde", "ab abc ##cde ##d ##e"),
         case("four pieces from the left, although three would be enough", "abcdefgh", fewer),
@@ -69,10 +64,10 @@ def fixed() -> list[Case]:
         case("a word of 24 letters", "abcd" * 6, "a ab ##cd ##ab ##dab ##cda"),
         case("a word of 132 letters", "ha" * 66, "h ha ##ha ##hahaha ##a"),
         case("capitals are other letters", "Ab", "a ab A ##b"),
-        case("a letter that occurs only inside words", "d", GREEDY, "unknown"),
-        case("one letter", "a", GREEDY),
-        case("an unknown letter in the middle", "abxcd", GREEDY, "unknown"),
-        case("an empty word", "", GREEDY, "unknown"),
+        case("a letter that occurs only inside words", "d", greedy, "unknown"),
+        case("one letter", "a", greedy),
+        case("an unknown letter in the middle", "abxcd", greedy, "unknown"),
+        case("an empty word", "", greedy, "unknown"),
     ]
 
 

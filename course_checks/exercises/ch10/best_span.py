@@ -5,8 +5,6 @@ from torch import Tensor
 
 from ..common import Case, FunctionExercise, generator, randn, refusal
 
-OURS = ("course_utils.models.bert.best_span",)
-
 
 def best_span(start: Tensor, end: Tensor, longest: int) -> tuple[int, int, float]:
     if longest < 1:
@@ -59,6 +57,7 @@ def fixed() -> list[Case]:
     ]
 
 
+OURS = ("course_utils.models.bert.best_span",)
 EXERCISE = FunctionExercise(
     file=__file__, right=best_span, oracle=oracle, draw=draw, fixed=fixed, outputs=("start", "end", "score"), forbidden=OURS
 )

@@ -6,8 +6,6 @@ from torch.nn import functional as F
 
 from ..common import Case, ModuleExercise, generator, randn
 
-COMPARED = "where numbers are dropped by chance, the smallest and the largest score are compared"
-
 
 class Classifier(nn.Module):
     def __init__(self, d_model: int, num_labels: int, dropout: float):
@@ -63,4 +61,5 @@ def span(scores: Tensor) -> Tensor:
     return torch.cat([scores.amin(0), scores.amax(0)]) if scores.shape == (64, 1) else scores
 
 
+COMPARED = "where numbers are dropped by chance, the smallest and the largest score are compared"
 EXERCISE = ModuleExercise(file=__file__, right=Classifier, oracle=oracle, draw=draw, fixed=fixed, raw=span, compared=COMPARED)

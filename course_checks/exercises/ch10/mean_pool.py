@@ -13,11 +13,8 @@ def mean_pool(hidden: Tensor, mask: Tensor) -> Tensor:
 
 
 def oracle(hidden: Tensor, mask: Tensor) -> Tensor:
-    rows = []
-    for sentence, real in zip(hidden.double(), mask, strict=True):
-        total = sum((token for token, keep in zip(sentence, real, strict=True) if keep), torch.zeros(hidden.shape[-1]).double())
-        rows.append(total / max(1, int(real.sum())))
-    return torch.stack(rows).float() + 0 * hidden.sum()
+    sentences = zip(hidden.double(), mask, strict=True)
+    return torch.stack([sentence[real].sum(0) / max(1, int(real.sum())) for sentence, real in sentences]).float()
 
 
 def case(g: torch.Generator, label: str, part: str, mask: Tensor, d: int) -> Case:

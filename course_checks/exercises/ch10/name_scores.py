@@ -4,9 +4,6 @@ import torch
 
 from ..common import Case, FunctionExercise, generator, integers
 
-KINDS, RESULTS = ("PER", "ORG", "LOC"), ("precision", "recall", "F1")
-OURS = ("course_utils.text.spans.span_scores",)
-
 
 def names(sentences: list[list[str]]) -> set[tuple]:
     """Every name as the number of its sentence, its kind, its first and its last word."""
@@ -100,6 +97,8 @@ def fixed() -> list[Case]:
     ]
 
 
+KINDS, RESULTS = ("PER", "ORG", "LOC"), ("precision", "recall", "F1")
+OURS = ("course_utils.text.spans.span_scores",)
 EXERCISE = FunctionExercise(
     file=__file__, right=name_scores, helpers=(names, ratio, scores), oracle=oracle, draw=draw, fixed=fixed, outputs=RESULTS, forbidden=OURS
 )

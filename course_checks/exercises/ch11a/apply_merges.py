@@ -9,8 +9,6 @@ from ..common import Case, FunctionExercise
 from .learn_merges import LISTING, corpus
 from .learn_merges import oracle as learned
 
-FORBIDDEN = ("course_utils.text.bpe.ByteBPE.encode", "course_utils.text.bpe.ByteBPE._word")
-
 
 def apply_merges(word: str, merges: list[str]) -> list[str]:
     ranks = {tuple(merge.split(" ")): rank for rank, merge in enumerate(merges)}
@@ -61,4 +59,5 @@ def fixed() -> list[Case]:
     ]
 
 
+FORBIDDEN = ("course_utils.text.bpe.ByteBPE.encode", "course_utils.text.bpe.ByteBPE._word")
 EXERCISE = FunctionExercise(file=__file__, right=apply_merges, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

@@ -39,22 +39,14 @@ def case(g: torch.Generator, n: int, size: int, stride: int, characters: int, pa
 
 def draw(seed: int) -> list[Case]:
     g = generator(seed)
-    return [
-        case(g, 13, 4, 4, 31, "side by side"),
-        case(g, 16, 6, 6, 47, "a short window"),
-        case(g, 14, 5, 2, 37, "overlapping"),
-        case(g, 18, 7, 3, 41, "overlapping"),
-    ]
+    apart = [case(g, 13, 4, 4, 31, "side by side"), case(g, 16, 6, 6, 47, "a short window")]
+    return apart + [case(g, *numbers, "overlapping") for numbers in ((14, 5, 2, 37), (18, 7, 3, 41))]
 
 
 def fixed() -> list[Case]:
     g = generator(6)
-    return [
-        case(g, 16, 7, 5, 30, "overlapping"),
-        case(g, 4, 9, 3, 10, "edges"),
-        case(g, 2, 5, 5, 3, "edges"),
-        case(g, 9, 4, 1, 25, "edges"),
-    ]
+    first = case(g, 16, 7, 5, 30, "overlapping")
+    return [first, *(case(g, *numbers, "edges") for numbers in ((4, 9, 3, 10), (2, 5, 5, 3), (9, 4, 1, 25)))]
 
 
 EXERCISE = FunctionExercise(file=__file__, right=bits_per_character, oracle=oracle, draw=draw, fixed=fixed)

@@ -1,6 +1,5 @@
 """Exercise 11a.9: six numbers about bytes, rows, bits and shares. The oracle measures them."""
 
-import math
 from functools import cache
 
 import torch
@@ -26,7 +25,7 @@ def oracle() -> dict[str, float]:
     tokens = len(ByteBPE([]).encode("naïve café"))
     ids = torch.zeros(16, 65, dtype=torch.long)
     rows, last = ids[:, 1:].numel(), ids[:, -1:].numel()
-    bits = -math.log2(torch.zeros(1024).softmax(0)[0].item()) / 2.5
+    bits = -torch.zeros(1024).softmax(0)[0].log2().item() / 2.5
     with shapes_only():
         model = GPT(GPT2["small"])
     size, block, inner = (sum(p.numel() for p in part.parameters()) for part in (model, model.blocks[0], model.blocks[0].feed_forward))

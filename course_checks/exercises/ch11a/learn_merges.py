@@ -7,9 +7,6 @@ from course_utils.text.merging import Merger, join
 
 from ..common import Case, FunctionExercise, refusal
 
-FORBIDDEN = ("course_utils.text.merging.Merger", "course_utils.text.bpe.ByteBPE.train")
-LISTING = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
-
 
 def learn_merges(words: dict[str, int], count: int) -> list[str]:
     if count < 0:
@@ -38,7 +35,6 @@ def oracle(words: dict[str, int], count: int) -> list[str]:
 
 
 def corpus(seed: int, letters: str = "abc", size: int = 9) -> dict[str, int]:
-    """Random words of few letters, with their counts."""
     rng = random.Random(seed)
     words = {"".join(rng.choice(letters) for _ in range(rng.randint(2, 8))): rng.randint(1, 9) for _ in range(size)}
     return words | {letters[0] * 3: 2, letters[1] * 5: 1}
@@ -72,4 +68,6 @@ def fixed() -> list[Case]:
     ]
 
 
+FORBIDDEN = ("course_utils.text.merging.Merger", "course_utils.text.bpe.ByteBPE.train")
+LISTING = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 EXERCISE = FunctionExercise(file=__file__, right=learn_merges, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

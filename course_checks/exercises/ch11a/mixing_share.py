@@ -5,8 +5,6 @@ from torch import Tensor
 
 from ..common import Case, FunctionExercise, generator, refusal
 
-OURS = ("course_utils.experiments.ch11a_counting.best_share",)
-
 
 def mixing_share(p: Tensor, q: Tensor, rounds: int) -> float:
     if len(p) != len(q):
@@ -50,4 +48,5 @@ def fixed() -> list[Case]:
     ]
 
 
+OURS = ("course_utils.experiments.ch11a_counting.best_share",)
 EXERCISE = FunctionExercise(file=__file__, right=mixing_share, oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS)

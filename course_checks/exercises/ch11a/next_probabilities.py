@@ -8,8 +8,6 @@ from torch.nn import functional as F
 
 from ..common import Case, FunctionExercise, generator, randn, refusal
 
-OURS = ("course_utils.training.sampling.next_distribution",)
-
 
 def next_probabilities(logits: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None) -> Tensor:
     if temperature < 0 or (top_k is not None and top_k < 1) or (top_p is not None and not 0 < top_p <= 1):
@@ -95,4 +93,5 @@ def fixed() -> list[Case]:
     ]
 
 
+OURS = ("course_utils.training.sampling.next_distribution",)
 EXERCISE = FunctionExercise(file=__file__, right=next_probabilities, oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS)

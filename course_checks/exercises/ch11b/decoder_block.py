@@ -8,10 +8,8 @@ from course_utils.models.positions import rope
 
 from ..common import Case, FunctionExercise, arguments, fused, fused_rms_norm, generator, randn, rotated
 
-Weights = dict[str, Tensor]
 
-
-def decoder_block(x: Tensor, weights: Weights, num_heads: int, num_kv_heads: int) -> Tensor:
+def decoder_block(x: Tensor, weights: dict[str, Tensor], num_heads: int, num_kv_heads: int) -> Tensor:
     def normed(t: Tensor, weight: Tensor) -> Tensor:
         return weight * t * torch.rsqrt(t.square().mean(-1, keepdim=True) + 1e-6)
 
@@ -34,7 +32,7 @@ def decoder_block(x: Tensor, weights: Weights, num_heads: int, num_kv_heads: int
     return x + hidden @ weights["w_down"]
 
 
-def oracle(x: Tensor, weights: Weights, num_heads: int, num_kv_heads: int) -> Tensor:
+def oracle(x: Tensor, weights: dict[str, Tensor], num_heads: int, num_kv_heads: int) -> Tensor:
     w = {name: value.double() for name, value in weights.items()}
     x, d, said = x.double(), x.shape[-1] // num_heads, []
     h = fused_rms_norm(x, x.shape[-1:], w["norm_1"], 1e-6)

@@ -43,27 +43,22 @@ def oracle(texts: list[str], n: int, threshold: float) -> list[str]:
     return [text for text, _ in kept]
 
 
-_WORDS = "the a file is read and closed when it has been written to disk by another process or thread of this program".split()
-
-
 def _texts(dice: random.Random) -> list[str]:
     texts: list[str] = []
+    known = "the a file is read and closed when it has been written to disk by another process or thread of this program".split()
     while len(texts) < 12:
-        words = dice.choice(texts).split() if texts and dice.random() < 0.65 else dice.choices(_WORDS, k=dice.randrange(6, 13))
+        words = dice.choice(texts).split() if texts and dice.random() < 0.65 else dice.choices(known, k=dice.randrange(6, 13))
         match dice.randrange(4):
             case 0:
-                words[dice.randrange(len(words))] = dice.choice(_WORDS)
+                words[dice.randrange(len(words))] = dice.choice(known)
             case 1:
-                words = words + dice.choices(_WORDS, k=dice.randrange(1, 5))
+                words = words + dice.choices(known, k=dice.randrange(1, 5))
             case 2:
                 words = words[: max(4, len(words) - dice.randrange(1, 5))]  # longer than any n
             case 3:
                 words = [words[0].upper(), *words[1:]]
         texts.append(" ".join(words))
     return texts
-
-
-SHOWS = {"the threshold itself is kept": (2, 0.5), "divided by the larger set": (3, 0.4), "compared with dropped texts too": (1, 0.7)}
 
 
 def draw(seed: int) -> list[Case]:
@@ -107,6 +102,7 @@ def fixed() -> list[Case]:
     ]
 
 
+SHOWS = {"the threshold itself is kept": (2, 0.5), "divided by the larger set": (3, 0.4), "compared with dropped texts too": (1, 0.7)}
 OURS = ("course_utils.text.duplicates.shingles", "course_utils.text.duplicates.similar_pairs")
 EXERCISE = FunctionExercise(
     file=__file__, right=distinct, helpers=(shingles, similarity), oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS

@@ -1,17 +1,14 @@
 """Exercise 11b.4: a few-shot prompt and its lessons. The oracle notes of each token in the row whether it counts."""
 
 import random
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from ..common import IGNORED, Case, FunctionExercise, arguments, refusal
 
-Pairs = list[list[list[int]]]
 
-
-def few_shot(examples: Pairs, between: int, behind: int, last_only: bool = False) -> tuple[Tensor, Tensor]:
+def few_shot(examples: list[list[list[int]]], between: int, behind: int, last_only: bool = False) -> tuple[Tensor, Tensor]:
     ids, counted = [], []
     for k, (question, answer) in enumerate(examples):
         if not question or not answer:
@@ -27,7 +24,7 @@ def few_shot(examples: Pairs, between: int, behind: int, last_only: bool = False
     return row[:-1], targets[1:]
 
 
-def oracle(examples: Pairs, between: int, behind: int, last_only: bool = False) -> tuple[Tensor, Tensor]:
+def oracle(examples: list[list[list[int]]], between: int, behind: int, last_only: bool = False) -> tuple[Tensor, Tensor]:
     row: list[tuple[int, bool]] = []
     for k, (question, answer) in enumerate(examples):
         counts = k == len(examples) - 1 or not last_only
@@ -36,7 +33,7 @@ def oracle(examples: Pairs, between: int, behind: int, last_only: bool = False) 
     return torch.tensor([token for token, _ in row[:-1]]), torch.tensor(targets)
 
 
-def case(label: str, part: str, *values: Any) -> Case:
+def case(label: str, part: str, *values) -> Case:
     return Case(label, arguments(few_shot, *values), part, shape="(n - 1,)")
 
 

@@ -1,7 +1,5 @@
 """Exercise 11b.2: how badly a law of two terms fits. The oracle computes the law as it is, in doubles."""
 
-from typing import Any
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -29,7 +27,7 @@ def oracle(parameters: Tensor, sizes: Tensor, tokens: Tensor, losses: Tensor, de
     return F.huber_loss(law.log(), losses.double().log(), delta=delta, reduction="sum").float()
 
 
-def case(label: str, part: str, *values: Any) -> Case:
+def case(label: str, part: str, *values) -> Case:
     return Case(label, arguments(law_loss, *values), part, gradients=("parameters",), shape="()")
 
 

@@ -1,7 +1,5 @@
 """Exercise 11b.6: the loss of direct preference optimisation. The oracle adds the two probabilities of a pair, in logarithms."""
 
-from typing import Any
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -29,7 +27,7 @@ def oracle(policy_chosen: Tensor, policy_rejected: Tensor, reference_chosen: Ten
     return torch.logaddexp(torch.zeros_like(margins), -margins).mean().float(), margins.float()  # ln(1 + e^-margin)
 
 
-def _args(g: torch.Generator, pairs: int, beta: float, scale: float = 1.0) -> dict[str, Any]:
+def _args(g: torch.Generator, pairs: int, beta: float, scale: float = 1.0) -> dict:
     known = [-5.0 - 2 * torch.rand(pairs, generator=g) for _ in range(2)]
     policy = [x + scale * randn(g, pairs) if scale else x.clone() for x in known]
     return arguments(preference_loss, *policy, *known, beta)

@@ -1,7 +1,5 @@
 """Exercise 11b.10: one step of direct preference optimisation on a table of scores. The oracle lets autograd differentiate, in doubles."""
 
-from typing import Any
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -27,7 +25,7 @@ def oracle(scores: Tensor, known: Tensor, chosen: Tensor, rejected: Tensor, beta
     return (before.detach() - rate * slope).float()
 
 
-def case(label: str, part: str, *values: Any) -> Case:
+def case(label: str, part: str, *values) -> Case:
     return Case(label, arguments(preference_step, *values), part, shape="(answers,)")
 
 

@@ -6,10 +6,8 @@ import torch
 
 from ..common import Case, FunctionExercise, generator, refusal
 
-Pair = tuple[list[int], list[int]]
 
-
-def hide_spans(ids: list[int], spans: list[list[int]], sentinels: list[int]) -> Pair:
+def hide_spans(ids: list[int], spans: list[list[int]], sentinels: list[int]) -> tuple[list[int], list[int]]:
     if len(sentinels) <= len(spans):
         raise ValueError(f"{len(spans)} spans need {len(spans) + 1} sentinels, there are {len(sentinels)}")
     source, target, place = [], [], 0
@@ -24,7 +22,7 @@ def hide_spans(ids: list[int], spans: list[list[int]], sentinels: list[int]) -> 
     return source, target
 
 
-def oracle(ids: list[int], spans: list[list[int]], sentinels: list[int]) -> Pair:
+def oracle(ids: list[int], spans: list[list[int]], sentinels: list[int]) -> tuple[list[int], list[int]]:
     number = {place: k for k, (start, length) in enumerate(sorted(spans)) for place in range(start, start + length)}
     source, target = [], []
     for k, places in groupby(range(len(ids)), number.get):

@@ -1,7 +1,5 @@
 """Exercise 12a.8: ModernBERT's block. The oracle goes head by head and turns pairs as complex numbers, in double precision."""
 
-import math
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -10,10 +8,8 @@ from course_utils.models.positions import rope
 
 from ..common import Case, FunctionExercise, arguments, generator, randn, rotated
 
-Weights = dict[str, Tensor]
 
-
-def modern_block(x: Tensor, weights: Weights, num_heads: int, reach: int | None, base: float) -> Tensor:
+def modern_block(x: Tensor, weights: dict[str, Tensor], num_heads: int, reach: int | None, base: float) -> Tensor:
     batch, n, d = x.shape
     read = F.layer_norm(x, (d,), weights["norm_1"])
     q, k, v = (read @ weights["qkv"].T).chunk(3, -1)
@@ -32,7 +28,7 @@ def modern_block(x: Tensor, weights: Weights, num_heads: int, reach: int | None,
     return x + hidden @ weights["down"].T
 
 
-def oracle(x: Tensor, weights: Weights, num_heads: int, reach: int | None, base: float) -> Tensor:
+def oracle(x: Tensor, weights: dict[str, Tensor], num_heads: int, reach: int | None, base: float) -> Tensor:
     w = {name: value.double() for name, value in weights.items()}
     x, (n, d), outputs = x.double(), x.shape[1:], []
     read, width = F.layer_norm(x, (d,), w["norm_1"]), d // num_heads
@@ -40,11 +36,11 @@ def oracle(x: Tensor, weights: Weights, num_heads: int, reach: int | None, base:
     for head in range(num_heads):
         rows = [slice(part * d + head * width, part * d + (head + 1) * width) for part in range(3)]
         q, k, v = (read @ w["qkv"][place].T for place in rows)
-        scores = torch.einsum("bid,bjd->bij", rotated(q, base), rotated(k, base)) / math.sqrt(width)
+        scores = torch.einsum("bid,bjd->bij", rotated(q, base), rotated(k, base)) / width**0.5
         outputs.append(scores.masked_fill(far, -torch.inf).softmax(-1) @ v)
     x = x + torch.cat(outputs, -1) @ w["out"].T
     gate, value = (F.layer_norm(x, (d,), w["norm_2"]) @ w["up"].T).chunk(2, -1)
-    return (x + (gate * (1 + torch.erf(gate / math.sqrt(2))) / 2 * value) @ w["down"].T).float()
+    return (x + (gate * (1 + torch.erf(gate / 2**0.5)) / 2 * value) @ w["down"].T).float()
 
 
 def case(g: torch.Generator, label: str, sizes: tuple[int, ...], heads: int, reach: int | None, base: float, part: str = "edges") -> Case:

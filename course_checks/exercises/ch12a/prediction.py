@@ -33,7 +33,6 @@ def _word(before: float, after: float) -> str:
 
 @cache
 def measure() -> dict[str, str]:
-    """Each pair of numbers, before and after."""
     torch.manual_seed(0)
     config = BertConfig(vocab_size=20, d_model=12, num_heads=3, d_ff=24, num_layers=2, max_len=16, dropout=0.0, pooler=False, init_std=0.3)
     plain, shared, far = Bert(config).eval(), Albert(config, None), Deberta(config, 8).eval()

@@ -1,7 +1,5 @@
 """Exercise 12b.4: attention with two streams. The oracle is PyTorch's own multi-head attention, asked twice with the same weights."""
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -42,7 +40,7 @@ def oracle(init: dict, parameters: dict, inputs: dict) -> tuple[Tensor, Tensor]:
     return new_h, new_g
 
 
-def _case(g: torch.Generator, label: str, shape: tuple[int, ...], heads: int, rank: Any = None, masks: tuple[Tensor, ...] = ()) -> Case:
+def _case(g: torch.Generator, label: str, shape: tuple[int, ...], heads: int, rank=None, masks: tuple[Tensor, ...] = ()) -> Case:
     """``rank`` says when each position has its turn, an order for each sentence if it is None; ``masks`` go before it."""
     if rank is None:
         rank = torch.stack([torch.randperm(shape[1], generator=g) for _ in range(shape[0])]).argsort(-1)

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -32,7 +31,7 @@ def oracle(query: Tensor, key: Tensor, value: Tensor, size: int) -> tuple[Tensor
     return (torch.softmax(scores, 1) @ value.double()).float(), torch.logsumexp(scores, 1).float()
 
 
-def case(g: torch.Generator, n: int, m: int, d: int, d_v: int, size: int, part: str = "values", factor: float = 1.5, **more: Any) -> Case:
+def case(g: torch.Generator, n: int, m: int, d: int, d_v: int, size: int, part: str = "values", factor: float = 1.5, **more) -> Case:
     args = {"query": factor * randn(g, n, d), "key": randn(g, m, d), "value": randn(g, m, d_v), "size": size}
     return Case(f"{n} queries, {m} keys in blocks of {size}", args, part=part, shape="(n, d_v), (n,)", **more)
 
@@ -52,17 +51,15 @@ def draw(seed: int) -> list[Case]:
 def fixed() -> list[Case]:
     g = generator(7)
     return [
-        case(g, 3, 5, 4, 2, 1, "edges"),
-        case(g, 3, 5, 4, 2, 9, "edges"),
-        case(g, 1, 1, 3, 2, 2, "edges"),
+        *(case(g, *sizes, "edges") for sizes in ((3, 5, 4, 2, 1), (3, 5, 4, 2, 9), (1, 1, 3, 2, 2))),
         case(g, 4, 9, 5, 3, 4, "large", factor=120.0),
         below(g),
         *(case(g, 3, 4, 2, 5, size, "refusal", rejects=ValueError, mentions=(str(size),)) for size in (0, -3)),
     ]
 
 
-FORBIDDEN = ("torch.softmax", "torch.nn.functional.softmax", "torch.logsumexp", FUSED_NAME)
 OUTPUTS = ("output", "log-sum-exp")
+FORBIDDEN = ("torch.softmax", "torch.nn.functional.softmax", "torch.logsumexp", FUSED_NAME)
 EXERCISE = FunctionExercise(
     file=__file__, right=attention_in_blocks, oracle=oracle, draw=draw, fixed=fixed, outputs=OUTPUTS, forbidden=FORBIDDEN
 )

@@ -6,8 +6,6 @@ from torch.nn import functional as F
 
 from ..common import Case, FunctionExercise, generator, randn, sizes
 
-OURS = ("course_utils.models.linear_attention.remember",)
-
 
 def delta_memory(keys: Tensor, values: Tensor, strength: float = 1.0) -> Tensor:
     matrix = torch.zeros(keys.shape[1], values.shape[1])
@@ -53,4 +51,5 @@ def fixed() -> list[Case]:
     ]
 
 
+OURS = ("course_utils.models.linear_attention.remember",)
 EXERCISE = FunctionExercise(file=__file__, right=delta_memory, oracle=oracle, draw=draw, fixed=fixed, outputs=("matrix",), forbidden=OURS)

@@ -7,8 +7,6 @@ from torch import Tensor
 
 from ..common import Case, FunctionExercise, generator, randn, sizes
 
-OURS = ("course_utils.models.features.fourier",)
-
 
 def fourier_features(x: Tensor, frequencies: Tensor) -> Tensor:
     if x.shape[1] != frequencies.shape[1]:
@@ -43,6 +41,7 @@ def fixed() -> list[Case]:
     return edges + [case(g, n, d, m, part="refusal", width=w, rejects=ValueError, mentions=(str(d), str(w))) for n, d, m, w in bad]
 
 
+OURS = ("course_utils.models.features.fourier",)
 EXERCISE = FunctionExercise(
     file=__file__, right=fourier_features, oracle=oracle, draw=draw, fixed=fixed, outputs=("features",), forbidden=OURS
 )

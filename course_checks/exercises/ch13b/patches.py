@@ -6,8 +6,6 @@ from torch.nn import functional as F
 
 from ..common import Case, FunctionExercise, generator, randn, sizes
 
-OURS = ("course_utils.models.patches.patches",)
-
 
 def patches(images: Tensor, size: int) -> Tensor:
     batch, height, width = images.shape
@@ -46,4 +44,5 @@ def fixed() -> list[Case]:
     return edges + [case(g, 2, *shape, "refusal", rejects=ValueError, mentions=tuple(map(str, shape))) for shape in bad]
 
 
+OURS = ("course_utils.models.patches.patches",)
 EXERCISE = FunctionExercise(file=__file__, right=patches, oracle=oracle, draw=draw, fixed=fixed, outputs=("squares",), forbidden=OURS)
