@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+from functools import cache, lru_cache
 
 import torch
 
@@ -40,9 +40,9 @@ def cases_for(exercise_id: str, secret: str) -> list[Case]:
     return exercise.cases(seeds_for(exercise, secret))
 
 
-@cache
-def known_in(secret: str) -> Known:
-    """What this run has found out of its cases: the oracles' results, and what misconceptions do. It serves the whole class."""
+@lru_cache(maxsize=64)  # of exercises: some 3 MB each
+def known_of(exercise_id: str, secret: str) -> Known:
+    """What this run has found out of an exercise's cases: the oracle's results, what misconceptions do. It serves the whole class."""
     return Known()
 
 
@@ -127,7 +127,7 @@ def _judged(exercise: Exercise, secret: str, reply: Reply) -> Mark:
         return failed(exercise, "raised", "What came back is not an observation of every case.", "tampering")
     try:
         with torch.random.fork_rng(devices=[]):
-            verdict = judge(exercise, cases, reply.seen, known_in(secret))
+            verdict = judge(exercise, cases, reply.seen, known_of(exercise.id, secret))
         return mark_of(CheckResult.judged(exercise, verdict, None, seeds_for(exercise, secret), cases))
     except Exception as error:
         message = (

@@ -60,11 +60,19 @@ def code_cells(number: str) -> list[str]:
 
 
 @cache
+def read_cell(index: int, source: str) -> Any:
+    """A cell as grading reads it; parsed once for all ablations."""
+    from course_tools.grading.cells import cell_of
+
+    return cell_of(index, source)
+
+
+@cache
 def runnable_cells(number: str) -> dict[int, str]:
     """Index and source of a chapter's cells without their checks."""
-    from course_tools.grading.cells import cell_of, runnable
+    from course_tools.grading.cells import runnable
 
-    return runnable([cell_of(index, source) for index, source in enumerate(code_cells(number))])
+    return runnable([read_cell(index, source) for index, source in enumerate(code_cells(number))])
 
 
 def _only_cell(sources: list[str], text: str, what: str) -> int:
@@ -77,15 +85,15 @@ def _only_cell(sources: list[str], text: str, what: str) -> int:
 def cells_behind(number: str, ablation: Ablation, broken: bool) -> dict[int, str]:
     """Index and source of the cells to run: what the asserting cell needs, and that cell; the break is in them if ``broken``. Nothing is
     checked: the solution's own answers are used as they are."""
-    from course_tools.grading.cells import cell_of, needs, runnable
+    from course_tools.grading.cells import needs, runnable
 
     sources = list(code_cells(number))
     asserting = _only_cell(sources, ablation.fails, "the assertion")
     place = _only_cell(sources, ablation.old, "what is broken,") if ablation.old else asserting
     if broken and ablation.old:
         sources[place] = sources[place].replace(ablation.old, ablation.new)
-    unchecked = runnable([cell_of(index, source) for index, source in enumerate(sources)])
-    cells = [cell_of(index, source) for index, source in unchecked.items()]
+    unchecked = runnable([read_cell(index, source) for index, source in enumerate(sources)])
+    cells = [read_cell(index, source) for index, source in unchecked.items()]
     chosen = needs(next(cell for cell in cells if cell.index == asserting), cells)
     if place not in chosen:
         raise AblationError(f"the cell with {ablation.old!r} is not one that the assertion {ablation.fails!r} depends on")

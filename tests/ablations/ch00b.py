@@ -111,8 +111,8 @@ ABLATIONS = [
     ),
     Ablation(
         "A word whose letters stood in the training data is easy.",
-        "misconceptions of another language",
-        "assert 0.05 < misconception.float().mean() < 0.09",
+        "twins of another language",
+        "assert 0.05 < twin.float().mean() < 0.09",
         "    map(tuple, x_held.tolist()), target_held.tolist())])",
         "    map(tuple, x_held.tolist()), target_held.roll(1).tolist())])",
     ),

@@ -116,14 +116,14 @@ ABLATIONS = [
         "order[pick] = pick",
     ),
     Ablation(
-        "The mean of a far misconception is worse than a random step of that length.",
+        "The mean of a far twin is worse than a random step of that length.",
         "the mean taken for the random step",
         "assert min(full) > 20 * before and min(full) > 4 * max(far_step)",
         "w + noise[name] * step[name].norm() / noise[name].norm()",
         "w + step[name]",
     ),
     Ablation(
-        "At the distance of the checkpoints a misconception does no harm.",
+        "At the distance of the checkpoints a twin does no harm.",
         "all units renumbered again",
         "assert max(eighth) < 2 * before",
         '(8, "an eighth")',

@@ -81,7 +81,7 @@ def test_marks_of_marginal_answers_do_not_depend_on_the_draws(chapter, monkeypat
         earned = [points(find(entry[0]), answer, secret) for secret in SECRETS]
         if len(set(earned)) > 1:
             flips[json.dumps(entry, ensure_ascii=False)] = earned
-    for found_out in (judging.cases_for, judging.known_in):
+    for found_out in (judging.cases_for, judging.known_of):
         found_out.cache_clear()
     print(
         f"{chapter}: {len(mine)} answers to {len({entry[0] for entry in mine})} exercises, {len(SECRETS)} secrets, {len(flips)} flips, "
