@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..metadata import tag_of
@@ -127,18 +127,25 @@ def find(cells: list[Cell], exercises: dict[str, str]) -> dict[str, Found]:
     for exercise, asked in exercises.items():
         if chapters and exercise.split(".")[0] not in chapters:
             continue  # the notebook of one chapter may define a helper that has the name of another chapter's exercise
-        own = [cell for cell in answers if cell.exercise == exercise and cell.role == "answer"]
-        name = _name_in(cells, answers, own, exercise, asked)
-        asking = {cell.index for cell in cells if is_check(cell) and exercise in _CHECKED.findall(cell.source)}
-        chosen, notes = _choose(answers, own, name, alone=untagged[name] <= 1, asking=asking)
-        if chosen is None:
-            continue
-        end = max(asking | {chosen.index})
-        needed = needs(chosen, answers, end)
-        below = {c.exercise for c in answers if c.index in needed and c.role == "answer" and c.exercise in exercises} - {exercise}
-        above = [c.index for c in answers if c.index <= end]
-        found[exercise] = Found(chosen.index, name, needed, above, sorted(filter(None, below)), notes, exercise in right)
+        one = _find_one(cells, answers, exercise, asked, untagged, right)
+        if one is not None:
+            found[exercise] = replace(one, builds_on=[other for other in one.builds_on if other in exercises])
     return found
+
+
+def _find_one(cells: list[Cell], answers: list[Cell], exercise: str, asked: str, untagged: Counter[str], right: set[str]) -> Found | None:
+    """One exercise in a notebook, with the answers that it builds on; None where it is not there."""
+    own = [cell for cell in answers if cell.exercise == exercise and cell.role == "answer"]
+    name = _name_in(cells, answers, own, exercise, asked)
+    asking = {cell.index for cell in cells if is_check(cell) and exercise in _CHECKED.findall(cell.source)}
+    chosen, notes = _choose(answers, own, name, alone=untagged[name] <= 1, asking=asking)
+    if chosen is None:
+        return None
+    end = max(asking | {chosen.index})
+    needed = needs(chosen, answers, end)
+    below = {c.exercise for c in answers if c.index in needed and c.role == "answer" and c.exercise} - {exercise}
+    above = [c.index for c in answers if c.index <= end]
+    return Found(chosen.index, name, needed, above, sorted(below), notes, exercise in right)
 
 
 def runnable(cells: list[Cell]) -> dict[int, str]:
@@ -180,7 +187,12 @@ def _choose(answers: list[Cell], own: list[Cell], name: str, alone: bool, asking
     candidates = with_check or solved or elsewhere or mine or others or own
     if not candidates:
         return None, []
-    chosen, notes = candidates[-1], []
+    return candidates[-1], _remarks(candidates[-1], own, mine, solved, name)
+
+
+def _remarks(chosen: Cell, own: list[Cell], mine: list[Cell], solved: list[Cell], name: str) -> list[str]:
+    """What the feedback says of the cell that was chosen."""
+    notes = []
     if chosen not in own:
         why = "its own cell is blank" if mine else "its own cell does not define it" if own else "its metadata was lost"
         notes.append(f"found by the name `{name}` in cell {chosen.index + 1}: {why}")
@@ -188,7 +200,7 @@ def _choose(answers: list[Cell], own: list[Cell], name: str, alone: bool, asking
         notes.append(f"{len(solved)} cells of this exercise define `{name}`: the last one counts (cell {chosen.index + 1})")
     if name not in chosen.defines and chosen.broken is None:
         notes.append(f"cell {chosen.index + 1} does not define `{name}`: was it renamed?")
-    return chosen, notes
+    return notes
 
 
 def checked_name(cells: list[Cell], exercise: str) -> str | None:

@@ -82,53 +82,69 @@ def test_a_copy_names_the_python_that_opens_it(root):
     assert read(root / "work" / path.name)["metadata"]["language_info"]["version"] == platform.python_version()
 
 
-def test_every_chapter_comes_back_whole(root):
-    work = Work(root)
-    assert work.bring_up_to_date() == [] and [p.name for p in work.copies()] == [p.name for p in CHAPTERS]
-    typed, own, edited = {}, {}, {}
-    for path in work.copies():
-        typed[path.name] = solve(path)
+class Learner:
+    """Solves every copy, adds three cells of their own, and tries something in every other code cell."""
+
+    def __init__(self, work):
+        self.work, self.typed, self.own, self.edited = work, {}, {}, {}
+        for path in work.copies():
+            self.typed[path.name] = solve(path)
+            self.scribble(path)
+
+    def scribble(self, path):
         notebook = read(path)
         note = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
-        own[path.name] = [(notebook["cells"][i]["id"], f"mine = {i}  # ü") for i in (2, 9, len(notebook["cells"]) - 1)]
+        behind = [(notebook["cells"][i]["id"], f"mine = {i}  # ü") for i in (2, 9, len(notebook["cells"]) - 1)]
+        self.own[path.name] = [source for _, source in behind]
         plain = [c for c in notebook["cells"] if not course_of(c) and c["cell_type"] == "code"]
         for cell in plain:
             cell["source"] += "\n# I tried this"
-        edited[path.name] = {cell["id"]: cell["source"] for cell in plain}
-        for behind, source in own[path.name]:
-            at = next(i for i, c in enumerate(notebook["cells"]) if c["id"] == behind)
+        self.edited[path.name] = {cell["id"]: cell["source"] for cell in plain}
+        for cell_id, source in behind:
+            at = next(i for i, c in enumerate(notebook["cells"]) if c["id"] == cell_id)
             notebook["cells"].insert(at + 1, note | {"id": f"own{abs(hash(source)) % 10**9}", "source": source})
         save(path, notebook)
-    before = {path.name: path.read_bytes() for path in work.copies()}
-    assert work.bring_up_to_date() == []  # nothing has changed: nothing is touched
-    assert before == {path.name: path.read_bytes() for path in work.copies()}
+
+    def finds_everything_in(self, path, new):
+        """All that was written is in the copy, made again from the chapter ``new``."""
+        cells = read(path)["cells"]
+        assert answers_in(path) == self.typed[path.name]
+        ids, new_ids = [c["id"] for c in cells], [c["id"] for c in read(new)["cells"]]
+        assert [i for i in ids if i in set(new_ids)] == new_ids and len(set(ids)) == len(ids)
+        text = "\n".join(c["source"] for c in cells)
+        assert all(text.count(source) == 1 for source in self.own[path.name])
+        for cell_id, source in self.edited[path.name].items():
+            at = next((c for c in cells if c["id"] == cell_id), None)
+            assert at["source"] == source if at else source in text  # in its place, or beside the new text
+        assert all(c["outputs"][0]["text"] == "mine" for c in cells if course_of(c).get("role") == "answer")
+
+
+def bytes_of(work):
+    return {path.name: path.read_bytes() for path in work.copies()}
+
+
+def test_every_chapter_comes_back_whole(root):
+    work = Work(root)
+    assert work.bring_up_to_date() == [] and [p.name for p in work.copies()] == [p.name for p in CHAPTERS]
+    learner = Learner(work)
+    before = bytes_of(work)
+    assert work.bring_up_to_date() == [] and before == bytes_of(work)  # nothing has changed: nothing is touched
     update(root)
     told = work.bring_up_to_date("2026-11-22")
     assert len(told) == len(CHAPTERS) and all("answer" in line and "cells of your own kept" in line for line in told)
-    back = 0
     for path in work.copies():
-        notebook = read(path)
-        assert answers_in(path) == typed[path.name]
-        back += len(typed[path.name])
-        ids, new_ids = ([c["id"] for c in read(p)["cells"]] for p in (path, root / "chapters" / path.name))
-        assert [i for i in ids if i in set(new_ids)] == new_ids and len(set(ids)) == len(ids)
-        text = "\n".join(c["source"] for c in notebook["cells"])
-        for _, source in own[path.name]:
-            assert text.count(source) == 1
-        for cell_id, source in edited[path.name].items():
-            at = next((c for c in notebook["cells"] if c["id"] == cell_id), None)
-            assert at["source"] == source if at else source in text  # in its place, or beside the new text
-        assert all(c["outputs"][0]["text"] == "mine" for c in notebook["cells"] if course_of(c).get("role") == "answer")
+        learner.finds_everything_in(path, root / "chapters" / path.name)
         (kept,) = (root / "work" / ".backup").glob(f"{path.stem}.*")
         assert kept.read_bytes() == before[path.name]
-    assert back == sum(len(answers_in(path)) for path in CHAPTERS) > 100
-    after = {path.name: path.read_bytes() for path in work.copies()}
-    assert work.bring_up_to_date() == [] and after == {path.name: path.read_bytes() for path in work.copies()}
+    assert sum(map(len, learner.typed.values())) == sum(len(answers_in(path)) for path in CHAPTERS) > 100
+    after = bytes_of(work)
+    assert work.bring_up_to_date() == [] and after == bytes_of(work)
     update(root, 3)  # and once more: what was kept beside is still there
     work.bring_up_to_date()
     for path in work.copies():
         text = "\n".join(c["source"] for c in read(path)["cells"])
-        assert answers_in(path) == typed[path.name] and all(source in text for source in edited[path.name].values())
+        assert answers_in(path) == learner.typed[path.name]
+        assert all(source in text for source in learner.edited[path.name].values())
 
 
 def one(root, number="03"):
