@@ -141,7 +141,8 @@ def run(number: str, ablations: list[Ablation]) -> tuple[Outcome, list[Outcome]]
 
     Returns how the whole cells ended, and how the broken ones did, in the order of ``ablations``.
     """
-    whole, forks = {}, []
+    whole: dict[int, str] = {}
+    forks = []
     for ablation in ablations:
         intact, broken = cells_behind(number, ablation, broken=False), cells_behind(number, ablation, broken=True)
         leaves = next(index for index in sorted(broken) if broken[index] != intact.get(index))

@@ -51,7 +51,7 @@ def test_an_ablation_fits_its_chapter(number: str, ablation: Ablation) -> None:
 def ends(request: pytest.FixtureRequest) -> Callable[[str], dict[Ablation, tuple[Outcome, Outcome]]]:
     """For a chapter: how its cells end as they are, and with each of the breaks that are asked for; run once."""
     asked = [
-        item.callspec.params
+        item.callspec.params  # type: ignore[attr-defined]  # of a parametrised test
         for item in request.session.items
         if getattr(item, "originalname", "") == "test_the_assertion_fails_when_its_cause_is_removed"
     ]
