@@ -14,10 +14,10 @@ import time
 import traceback
 from dataclasses import asdict, dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from course_utils.paths import ROOT
+
 START = -1  # the index of what is run before a chapter's first cell
 
 

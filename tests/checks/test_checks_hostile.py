@@ -261,21 +261,24 @@ def test_interrupting_a_check(monkeypatch):
         while True:
             pass
 
-    started = time.monotonic()
     result = examine(BY_ID["01.1"], slow)
     assert "You stopped" in result.message
-    assert time.monotonic() - started < 2.5  # half a second until the signal
     assert not [t for t in threading.enumerate() if t.name == limits.ANSWER], "the answer goes on in the background"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals to send to oneself on Windows")
 def test_interrupting_what_cannot_be_interrupted():
     threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT)).start()
-    started = time.monotonic()
-    result = examine(BY_ID["01.1"], lambda query, keys, bandwidth: time.sleep(4))
+    ended = threading.Event()
+
+    def sleepy(query, keys, bandwidth):
+        time.sleep(4)
+        ended.set()
+
+    result = examine(BY_ID["01.1"], sleepy)
     assert "goes on in the background" in result.message
-    assert time.monotonic() - started < 2.5
-    time.sleep(2)
+    assert not ended.is_set()  # nobody has waited for it
+    ended.wait(20)
 
 
 def _attend(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
