@@ -12,7 +12,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the backgrou
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as course.py does; must stand before torch is imported
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # so that what runs beside it does not wait for threads that wait
 
-LONG = ("test_browser.py", "test_grading_long.py", "test_grading.py", "test_exercises.py")  # files that take minutes
+LONG = (
+    "test_browser.py",
+    "test_grading_long.py",
+    "test_grading_marginal.py",
+    "test_grading.py",
+    "test_exercises.py",
+    "test_sandbox.py",
+)  # files that take minutes
 
 
 def _file(nodeid):
