@@ -5,9 +5,10 @@ Usage::
     python -m course_tools.authoring.build [NN ...] [--check [--run]] [--force]
 
 ``solutions/NN_slug.md`` becomes ``solutions/NN_slug.ipynb`` (solved) and
-``chapters/NN_slug.ipynb`` (blank answers), both executed. A text that has not changed is not run
-again. ``--check`` only reports, ``--check --run`` also runs everything and compares the text that is
-stored with the text that comes out, ``--force`` runs again.
+``chapters/NN_slug.ipynb`` (blank answers), both executed; with them goes the chapter's companion,
+``solutions/deeper/NN_slug.md``, if it has one (``03-deeper`` names it alone). A text that has not
+changed is not run again. ``--check`` only reports, ``--check --run`` also runs everything and compares
+the text that is stored with the text that comes out, ``--force`` runs again.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from course_utils.paths import ROOT
 from .chapter import CHAPTER, SOLUTION, Chapter
 from .errors import AuthoringError, BuildError
 from .execute import CELL_TIMEOUT, execute
-from .ledger import find_sources
+from .ledger import DEEPER, find_texts
 from .load import MAX_CODE_CELLS, MAX_WORDS, measure
 from .source import read_chapter
 from .stored import KINDS, changed_outputs, compare, edited_answers, notebook_path, other_text, read_stored, replace_both
@@ -88,7 +89,7 @@ def build_chapter(path: Path, root: Path = ROOT, force: bool = False, timeout: f
     _refuse_to_overwrite(chapter, root)  # somebody may have saved an answer while we were running
     replace_both({notebook_path(chapter, kind, root): nb for kind, nb in fresh.items()})
     took = f"solution {seconds[SOLUTION]:.1f} s, chapter {seconds[CHAPTER]:.1f} s"
-    return [f"{chapter.number} built: {took}, {_size(chapter, fresh[SOLUTION])}", *changed]
+    return [f"{chapter.label} built: {took}, {_size(chapter, fresh[SOLUTION])}", *changed]
 
 
 def _size(chapter: Chapter, solved: NotebookNode) -> str:
@@ -102,15 +103,15 @@ def _size(chapter: Chapter, solved: NotebookNode) -> str:
 
 def _unchanged(chapter: Chapter, problems: list[str], package_changed: bool, root: Path) -> list[str]:
     stored = read_stored(notebook_path(chapter, SOLUTION, root))
-    lines = [f"{chapter.number} unchanged" + (f": {_size(chapter, stored)}" if stored else "")]
-    lines += [f"  {problem}; build --force {chapter.number} restores it" for problem in problems]
+    lines = [f"{chapter.label} unchanged" + (f": {_size(chapter, stored)}" if stored else "")]
+    lines += [f"  {problem}; build --force {chapter.label} restores it" for problem in problems]
     if package_changed:
-        lines.append(_outdated(chapter.number))
+        lines.append(_outdated(chapter.label))
     return lines
 
 
-def _outdated(number: str) -> str:
-    return f"  what {number} imports of the course has changed since it was built; run build --force {number}"
+def _outdated(label: str) -> str:
+    return f"  what {label} imports of the course has changed since it was built; run build --force {label}"
 
 
 def _refuse_to_overwrite(chapter: Chapter, root: Path) -> None:
@@ -119,7 +120,7 @@ def _refuse_to_overwrite(chapter: Chapter, root: Path) -> None:
     stored = read_stored(path)
     if stored is None:
         return
-    name = f"chapters/{path.name}"
+    name = chapter.notebook_in(CHAPTER)
     if "stubs" not in stored.metadata.get("course", {}):
         raise BuildError(f"{name} was not made by build; move it away, then build again")
     answered = edited_answers(stored)
@@ -145,7 +146,7 @@ def _changes(chapter: Chapter, root: Path, fresh: dict[str, NotebookNode], may_d
                 forbidden.append(text)
     if forbidden and not may_differ:
         raise BuildError(
-            f"{chapter.number}: same text, same package, yet other outputs in\n"
+            f"{chapter.label}: same text, same package, yet other outputs in\n"
             + "\n".join(forbidden)
             + "\n  Make them repeatable (a seed, no times), or tag a cell that measures with"
             ' tags=["measured"].'
@@ -157,7 +158,9 @@ def _changes(chapter: Chapter, root: Path, fresh: dict[str, NotebookNode], may_d
 def main(argv: list[str] | None = None) -> int:
     """The command; 1 when something is wrong."""
     parser = argparse.ArgumentParser(prog="python -m course_tools.authoring.build", description=__doc__.splitlines()[0])
-    parser.add_argument("chapters", nargs="*", metavar="NN", help="only these chapters, for example 03 08a")
+    parser.add_argument(
+        "chapters", nargs="*", metavar="NN", help="only these chapters, for example 03 08a; 03-deeper is the companion alone"
+    )
     parser.add_argument("--check", action="store_true", help="report notebooks that no longer belong to their text")
     parser.add_argument("--run", action="store_true", help="with --check: run the notebooks and compare their text, too")
     parser.add_argument("--force", action="store_true", help="run again; only cells tagged 'measured' may change")
@@ -165,37 +168,39 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     root = options.root.resolve()
     try:
-        sources = find_sources(root)
+        texts = find_texts(root)
     except AuthoringError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    unknown = [number for number in options.chapters if number not in sources]
+    unknown = [number for number in options.chapters if number not in texts]
     if unknown:
-        print(f"error: no source for {', '.join(unknown)}; there are {', '.join(sources) or 'none'}", file=sys.stderr)
+        print(f"error: no source for {', '.join(unknown)}; there are {', '.join(texts) or 'none'}", file=sys.stderr)
         return 1
     failed = False
-    for number in dict.fromkeys(options.chapters or sources):
+    wanted = [label for word in options.chapters for label in (word, f"{word}-{DEEPER}") if label in texts]
+    for label in dict.fromkeys(wanted or texts):
+        path = texts[label]
         try:
             if options.check:
-                problems, answered = check_chapter(sources[number], root)
+                problems, answered = check_chapter(path, root)
                 if options.run:
-                    problems = problems + check_outputs(sources[number], root)
-                failed |= _print_check(number, problems, answered)
-                if is_outdated(sources[number], root):
-                    print(_outdated(number))
+                    problems = problems + check_outputs(path, root)
+                failed |= _print_check(label, problems, answered)
+                if is_outdated(path, root):
+                    print(_outdated(label))
             else:
-                print("\n".join(build_chapter(sources[number], root, options.force)), flush=True)
+                print("\n".join(build_chapter(path, root, options.force)), flush=True)
         except AuthoringError as error:
             print(f"error: {error}", file=sys.stderr, flush=True)
             failed = True
         except KeyboardInterrupt:
-            print(f"\nstopped; the notebooks of {number} are as they were", file=sys.stderr)
+            print(f"\nstopped; the notebooks of {label} are as they were", file=sys.stderr)
             return 130
     return int(failed)
 
 
-def _print_check(number: str, problems: list[str], answered: list[str]) -> bool:
-    print(f"{number} {'differs' if problems else 'belongs to its source'}")
+def _print_check(label: str, problems: list[str], answered: list[str]) -> bool:
+    print(f"{label} {'differs' if problems else 'belongs to its source'}")
     for problem in problems:
         print(f"  {problem}")
     if answered:

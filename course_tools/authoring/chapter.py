@@ -15,7 +15,7 @@ from course_utils.launcher.notebooks import digest
 from ..metadata import KEY, NotebookMetadata, Tag, tag_of
 from .blank import Line
 from .errors import SourceError
-from .ledger import SOURCE_NAME
+from .ledger import DEEPER, SOURCE_NAME, name_of
 
 SOLUTION, CHAPTER = "solution", "chapter"
 FOLDED = "jp-MarkdownHeadingCollapsed"
@@ -77,7 +77,7 @@ RUN_FIRST = (
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter's text, read."""
+    """The text of a chapter or of a companion, read."""
 
     path: Path
     number: str
@@ -87,7 +87,20 @@ class Chapter:
 
     @property
     def name(self) -> str:
-        return f"solutions/{self.path.name}"
+        return name_of(self.path)
+
+    @property
+    def is_companion(self) -> bool:
+        return self.path.parent.name == DEEPER
+
+    @property
+    def label(self) -> str:
+        """``03``, or ``03-deeper`` for its companion."""
+        return f"{self.number}-{DEEPER}" if self.is_companion else self.number
+
+    def notebook_in(self, kind: str) -> str:
+        """Where its notebook lies, seen from the root: ``chapters/deeper/03_slug.ipynb``, say."""
+        return f"{folder_of(kind)}/{DEEPER + '/' if self.is_companion else ''}{self.path.stem}.ipynb"
 
     @property
     def stubs(self) -> dict[str, str]:
@@ -109,17 +122,41 @@ class Chapter:
         ways = self.ways()
         if ways:
             nb.cells.insert(1, v4.new_markdown_cell(f"{ways}\n\n{RUN_FIRST}", id="links-top"))
-            nb.cells.append(v4.new_markdown_cell(ways, id="links-end"))
+        end = [*filter(None, [ways]), *self.companion_link()]
+        if end:
+            nb.cells.append(v4.new_markdown_cell("\n\n".join(end), id="links-end"))
         return nb
 
     def ways(self) -> str:
-        """Links to the chapter before, to the map in the first chapter, and to the chapter behind; empty where there is no other."""
-        beside = [path for path in sorted(self.path.parent.glob("*.md")) if SOURCE_NAME.fullmatch(path.name)]
+        """Links to the chapter before, to the map in the first chapter, and to the chapter behind; empty where there is no other.
+
+        A companion leads back to its chapter instead, and to the map.
+        """
+        if self.is_companion:
+            beside = _texts(self.path.parents[1])
+            own = next(path for path in beside if path.name.startswith(f"{self.number}_"))
+            return f"[← {title(own)}](../{own.stem}.ipynb) | [map of the course](../{beside[0].stem}.ipynb#map)"
+        beside = _texts(self.path.parent)
         at, first = beside.index(self.path), beside[0]
         parts = [f"[← {title(path)}]({path.stem}.ipynb)" for path in beside[:at][-1:]]
         parts += [f"[map of the course]({first.stem}.ipynb#map)"] if at else []
         parts += [f"[{title(path)} →]({path.stem}.ipynb)" for path in beside[at + 1 :][:1]]
         return " | ".join(parts)
+
+    def companion_link(self) -> list[str]:
+        """At a chapter's end: where its companion is, if it has one."""
+        beside = [] if self.is_companion else _texts(self.path.parent / DEEPER)
+        return [f"Deeper: [{title(path)}]({DEEPER}/{path.stem}.ipynb)" for path in beside if path.name.startswith(f"{self.number}_")]
+
+
+def folder_of(kind: str) -> str:
+    """Where the notebooks of a kind live."""
+    return "solutions" if kind == SOLUTION else "chapters"
+
+
+def _texts(folder: Path) -> list[Path]:
+    """The sources in a folder, in order."""
+    return [path for path in sorted(folder.glob("*.md")) if SOURCE_NAME.fullmatch(path.name)]
 
 
 def title(path: Path) -> str:

@@ -109,7 +109,7 @@ def execute(chapter: Chapter, kind: str, package: str, root: Path, timeout: floa
     """The executed, cleaned notebook; :class:`BuildError` names the cell that failed."""
     nb = chapter.notebook(kind, package)
     metadata = nb.metadata.copy()
-    folder = root / folder_of(kind)
+    folder = (root / chapter.notebook_in(kind)).parent
     folder.mkdir(parents=True, exist_ok=True)
     client = PatientClient(
         nb,
@@ -173,11 +173,6 @@ def _run_cells(client: PatientClient, chapter: Chapter, kind: str, folders: list
         shown = chapter.cells[index]
         if shown.live or kind == CHAPTER and shown.revealing:
             cell.outputs = []
-
-
-def folder_of(kind: str) -> str:
-    """Where the notebooks of a kind live."""
-    return "solutions" if kind == SOLUTION else "chapters"
 
 
 def _where(chapter: Chapter, kind: str, index: int) -> str:

@@ -4,9 +4,9 @@ Usage::
 
     python -m course_tools.authoring.ledger [NN ...]
 
-A chapter's text marks the place that teaches a row with ``<!-- ledger: 03-06 E-31 -->`` (at most
-three ids). A row counts as present when any existing chapter marks it: a neighbour may take it
-where it teaches better.
+A text marks the place that teaches a row with ``<!-- ledger: 03-06 E-31 -->`` (at most three ids). A
+row counts as present when any chapter, any companion or ``docs/claims.md`` marks it: a neighbour may
+take it where it teaches better.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from course_utils.paths import ROOT
 from .errors import AuthoringError, LedgerError, SourceError
 
 SOURCE_NAME = re.compile(r"(?P<number>\d\d[a-z]?)_(?P<slug>[a-z0-9_]+)\.md")
+DEEPER = "deeper"  # the folder of companions, below that of the chapters
 MAX_IDS = 3
 
 _CHAPTER = re.compile(r"\d\d[a-z]?")
@@ -55,14 +56,44 @@ class Coverage:
 
 def find_sources(root: Path) -> dict[str, Path]:
     """``{"03": root/solutions/03_self_attention.md, …}`` in the course's order."""
+    return _sources_in(root / "solutions", "two sources for chapter")
+
+
+def find_companions(root: Path) -> dict[str, Path]:
+    """``{"03": root/solutions/deeper/03_slug.md}``, by the chapter; AuthoringError where that is missing or has the same name."""
+    found, chapters = _sources_in(root / "solutions" / DEEPER, "two companions of chapter"), find_sources(root)
+    for number, path in found.items():
+        if number not in chapters:
+            raise AuthoringError(f"{name_of(path)} is the companion of no chapter: there is no chapter {number}")
+        if path.name == chapters[number].name:
+            raise AuthoringError(f"{name_of(path)} has its chapter's name; a companion has one of its own")
+    return found
+
+
+def find_texts(root: Path) -> dict[str, Path]:
+    """Every source: ``{"03": …, "03-deeper": …}``, a chapter's companion behind it."""
+    companions = find_companions(root)
+    return {
+        key: path
+        for number, chapter in find_sources(root).items()
+        for key, path in ((number, chapter), (f"{number}-{DEEPER}", companions.get(number)))
+        if path is not None
+    }
+
+
+def name_of(path: Path) -> str:
+    """What a source is called in messages: ``solutions/03_slug.md``, ``solutions/deeper/03_slug.md``."""
+    return "/".join(["solutions", *([DEEPER] if path.parent.name == DEEPER else []), path.name])
+
+
+def _sources_in(folder: Path, two: str) -> dict[str, Path]:
     found: dict[str, Path] = {}
-    for path in sorted((root / "solutions").glob("*.md")):
+    for path in sorted(folder.glob("*.md")):
         match = SOURCE_NAME.fullmatch(path.name)
         if match is None:
             continue
         if match["number"] in found:
-            other = found[match["number"]].name
-            raise AuthoringError(f"two sources for chapter {match['number']}: {other}, {path.name}")
+            raise AuthoringError(f"{two} {match['number']}: {found[match['number']].name}, {path.name}")
         found[match["number"]] = path
     return found
 
@@ -121,12 +152,12 @@ def strip_markers(text: str) -> str:
 
 
 def marked(root: Path = ROOT) -> dict[str, list[Marker]]:
-    """``{row id: its markers}`` over all sources and ``docs/claims.md``; :class:`LedgerError` for an unknown id."""
+    """``{row id: its markers}`` over all chapters, their companions and ``docs/claims.md``; :class:`LedgerError` for an unknown id."""
     rows = read_ledger(root)
     found: dict[str, list[Marker]] = {}
     unknown = []
     claims = [path for path in [root / "docs" / "claims.md"] if path.exists()]
-    for path in [*find_sources(root).values(), *claims]:
+    for path in [*find_texts(root).values(), *claims]:
         for marker in parse_markers(path.read_text(encoding="utf-8"), f"{path.parent.name}/{path.name}"):
             for row in marker.ids:
                 found.setdefault(row, []).append(marker)

@@ -19,7 +19,7 @@ from ..metadata import KEY, ROLES, SCHEMA, CellMetadata, tag_of
 from .blank import Line, split_variants
 from .chapter import CHAPTER, FOLDED, SOLUTION, Cell, Chapter
 from .errors import SourceError
-from .ledger import SOURCE_NAME, parse_markers, strip_markers
+from .ledger import SOURCE_NAME, name_of, parse_markers, strip_markers
 
 __all__ = ["CHAPTER", "SOLUTION", "Cell", "Chapter", "read_chapter", "with_headings"]
 
@@ -59,8 +59,8 @@ def with_headings(text: str, name: str, heading: Callable[[str], str] = heading_
 
 
 def read_chapter(path: Path, heading: Callable[[str], str] = heading_of) -> Chapter:
-    """Parse ``solutions/NN_slug.md``; :class:`SourceError` says where it breaks a convention."""
-    name = f"solutions/{path.name}"
+    """Parse ``solutions/NN_slug.md`` or ``solutions/deeper/NN_slug.md``; :class:`SourceError` says where it breaks a convention."""
+    name = name_of(path)
     match = SOURCE_NAME.fullmatch(path.name)
     if match is None:
         raise SourceError(name, 1, "a source is called NN_slug.md or NNa_slug.md, for example 08a_encoder_decoder.md")

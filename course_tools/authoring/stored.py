@@ -13,7 +13,6 @@ from course_utils.files import move
 from course_utils.launcher.notebooks import answered as edited_answers
 
 from .errors import BuildError
-from .execute import folder_of
 from .outputs import readable
 from .source import CHAPTER, SOLUTION, Chapter
 from .uses import package_key
@@ -32,7 +31,7 @@ class Report:
 
 
 def notebook_path(chapter: Chapter, kind: str, root: Path) -> Path:
-    return root / folder_of(kind) / f"{chapter.path.stem}.ipynb"
+    return root / chapter.notebook_in(kind)
 
 
 def read_stored(path: Path) -> NotebookNode | None:
@@ -52,7 +51,7 @@ def compare(chapter: Chapter, root: Path) -> Report:
     report, package = Report(), package_key(chapter, root)
     for kind in KINDS:
         path = notebook_path(chapter, kind, root)
-        name = f"{folder_of(kind)}/{path.name}"
+        name = chapter.notebook_in(kind)
         stored = read_stored(path)
         if stored is None:
             report.problems.append(f"{name} is missing")

@@ -11,7 +11,7 @@ import pytest
 from nbformat import NotebookNode
 
 from course_tools.authoring.build import check_chapter
-from course_tools.authoring.execute import folder_of
+from course_tools.authoring.chapter import folder_of
 from course_tools.authoring.ledger import find_sources
 from course_tools.authoring.load import MAX_CODE_CELLS, MAX_CODE_LINES, MAX_COLUMNS, MAX_WORDS, code_lines, docstring_lines, hidden, measure
 from course_tools.authoring.outputs import machine_paths, output_problem, readable
