@@ -102,7 +102,7 @@ def start_page(number):
             print(f"  {line}")
     except OSError as error:
         print(f"Your copies in work/ could not be brought up to date ({error}).", file=sys.stderr)
-    paths = [*sorted((ROOT / "chapters").glob("[0-9][0-9]*_*.ipynb")), *work.copies()]
+    paths = [path for folder in ("chapters", "work") for path in sorted((ROOT / folder).glob("[0-9][0-9]*_*.ipynb"))]
     copies = {path.name.split("_")[0]: path for path in paths}  # a chapter that cannot be copied is opened as it is
     if not copies:
         return "/lab"
@@ -110,7 +110,7 @@ def start_page(number):
     if going_on is not None:
         path, exercise = going_on
         print(f"You go on with exercise {exercise}.")
-        return f"/lab/tree/{path.parent.name}/{path.name}"
+        return f"/lab/tree/{path.relative_to(ROOT).as_posix()}"
     path = copies[number or min(copies)]
     return f"/lab/tree/{path.parent.name}/{path.name}"
 
@@ -168,12 +168,12 @@ def progress(args):
 
 
 def restart(args):
-    """Begin a chapter again with a fresh copy; yours is kept."""
+    """Begin a chapter and its companion again with fresh copies; yours are kept."""
     from course_utils.launcher.work import Work  # standard library only
 
     (number,) = chapter_numbers([args.chapter])
-    kept = Work(ROOT).restart(number)
-    print(f"work/ has a fresh copy of chapter {number}." + (f" Yours lies in {kept.relative_to(ROOT)}." if kept else ""))
+    kept = " and ".join(str(path.relative_to(ROOT)) for path in Work(ROOT).restart(number))
+    print(f"work/ has a fresh copy of chapter {number}." + (f" Yours lies in {kept}." if kept else ""))
     return 0
 
 
@@ -194,7 +194,7 @@ def test(args):
     elif not numbers and not known_chapters():
         raise Problem("There is nothing to test here: no tests, no notebooks.")
     else:  # a hand-out needs no developer's tools
-        extras, wanted = [], [f"chapters/{number}_*.ipynb" for number in numbers] or ["chapters"]
+        extras, wanted = [], [f"chapters/{place}{number}_*.ipynb" for number in numbers for place in ("", "deeper/")] or ["chapters"]
         commands = [["pytest"] + sorted(str(path) for name in wanted for path in ROOT.glob(name)) + args.rest]
     setup.set_up(extras, args.torch, args.unlocked)
     middle, env = time.time(), setup.child_environment()

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from course_utils.launcher.notebooks import chapters_in
 from course_utils.paths import ROOT
 
 from .case import Case
@@ -111,7 +112,7 @@ def _operations(tree: ast.Module) -> set[str]:
 
 def _solution(exercise: Exercise) -> str:
     """The answer cell of the solved chapter; empty in a copy without solutions."""
-    for path in (ROOT / "solutions").glob(f"{exercise.id.split('.')[0]}_*.ipynb"):
+    for path in chapters_in(ROOT / "solutions", exercise.id.split(".")[0]):
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             course = cell["metadata"].get("course", {})
             if (course.get("exercise"), course.get("role")) == (exercise.id, "answer"):

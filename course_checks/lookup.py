@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator
 
+from course_utils.launcher.notebooks import DEEPER, Damaged, chapters_in, read, stubs_of
 from course_utils.paths import ROOT
 
 from .exercise import Exercise
@@ -58,19 +59,30 @@ def find(exercise_id: str) -> Exercise:
 
 
 def following(exercise: Exercise) -> tuple[str, str] | None:
-    """What comes behind an exercise, in words, and its address seen from the notebook: an exercise, a chapter, or None."""
+    """What comes behind an exercise in its notebook, in words, and its address seen from there: an exercise, a chapter, or None."""
     chapter = exercise.id.split(".")[0]
-    inside = list(in_chapter(chapter).values())  # in the order of the text
+    deeper = companions(chapter)
+    inside = [e for e in in_chapter(chapter).values() if (e.id in deeper) == (exercise.id in deeper)]  # in the order of the text
     after = next(iter(inside[[e.id for e in inside].index(exercise.id) + 1 :]), None)
     if after is not None:
         return f"Exercise {after.id} {after.title}", f"#exercise-{after.id}"
-    later = [name for number, name in notebooks().items() if number > chapter]
-    return (f"chapter {later[0].removesuffix('.ipynb').replace('_', ' ')}", later[0]) if later else None
+    later, up = [name for number, name in notebooks().items() if number > chapter], "../" if exercise.id in deeper else ""
+    return (f"chapter {later[0].removesuffix('.ipynb').replace('_', ' ')}", up + later[0]) if later else None
 
 
 def notebooks() -> dict[str, str]:
     """The file of every chapter by its number: ``{"00": "00_start_here.ipynb", …}``."""
-    return {path.name.split("_")[0]: path.name for path in sorted((ROOT / "chapters").glob("[0-9][0-9]*_*.ipynb"))}
+    return {path.name.split("_")[0]: path.name for path in chapters_in(ROOT / "chapters") if path.parent.name != DEEPER}
+
+
+def companions(chapter: str = "") -> dict[str, str]:
+    """The file of every exercise that stands in a companion, or in that of one chapter: ``{"03.8": "deeper/03_slug.ipynb", …}``."""
+    found: dict[str, str] = {}
+    for path in chapters_in(ROOT / "chapters", chapter):
+        if path.parent.name == DEEPER:
+            with contextlib.suppress(Damaged, OSError):
+                found |= dict.fromkeys(stubs_of(read(path)), f"{DEEPER}/{path.name}")
+    return found
 
 
 @contextlib.contextmanager

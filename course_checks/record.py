@@ -8,11 +8,12 @@ from typing import Any
 
 from course_utils.files import write_bytes
 from course_utils.launcher import progress as kept
+from course_utils.launcher.notebooks import DEEPER
 from course_utils.launcher.progress import Done, what_next
 from course_utils.launcher.work import Work
 from course_utils.paths import ROOT
 
-from .lookup import notebooks
+from .lookup import companions, notebooks
 
 
 def progress_file() -> Path:
@@ -54,13 +55,12 @@ def reset(chapter: str | None = None) -> list[str]:
     return gone
 
 
-def fresh_copy(chapter: str) -> Path | None:
-    """Begin a chapter such as "03" again, like ``course.py restart``; returns where the old copy lies.
+def fresh_copy(chapter: str) -> str:
+    """Begin a chapter such as "03" again, like ``course.py restart``; returns where the old copies lie, in words.
 
     ValueError where there is no such chapter, or no course around the notebook.
     """
-    old = Work(ROOT).restart(chapter)
-    return old.relative_to(ROOT) if old else None
+    return " and ".join(str(old.relative_to(ROOT)) for old in Work(ROOT).restart(chapter))
 
 
 class Progress:
@@ -75,9 +75,10 @@ class Progress:
             self.chapters.setdefault(ex.id.split(".")[0], []).append(row)
 
     def next(self) -> tuple[str, str] | None:
-        """Id and title of the exercise to try next: one begun and not finished, else the first open one behind the last one done."""
-        titles = {row[0]: row[1] for rows in self.chapters.values() for row in rows}
-        found = what_next(list(titles), self.done)
+        """Id and title of the exercise to try next: one begun and not finished, else the first open one behind the last one done;
+        one of a companion when the chapters are done."""
+        titles, later = {row[0]: row[1] for rows in self.chapters.values() for row in rows}, companions()
+        found = what_next([name for name in titles if name not in later], self.done) or what_next(list(titles), self.done)
         return (found, titles[found]) if found else None
 
     def summary(self) -> str:
@@ -99,10 +100,11 @@ class Progress:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        body, files = "", notebooks()
+        body, files, deeper = "", notebooks(), companions()
+        up = "../" if Path.cwd().name == DEEPER else ""  # this notebook is a companion itself
 
         def link(chapter: str, text: str, exercise: str = "") -> str:
-            to = f"{files.get(chapter, '')}{f'#exercise-{exercise}' if exercise else ''}"
+            to = f"{up}{deeper.get(exercise) or files.get(chapter, '')}{f'#exercise-{exercise}' if exercise else ''}"
             return f"<a href='{to}'>{html.escape(text)}</a>" if chapter in files else html.escape(text)
 
         for chapter, rows in self.chapters.items():

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 from .merge import counted
-from .notebooks import Damaged, answered, encoded, read, without_outputs
+from .notebooks import DEEPER, Damaged, answered, encoded, read, without_outputs
 
 
 def export(target: Path, name: str, root: Path) -> dict[str, list[str]]:
@@ -26,7 +26,8 @@ def export(target: Path, name: str, root: Path) -> dict[str, list[str]]:
         raise ValueError(f"{target} exists already; name another file")
     done: dict[str, list[str]] = {}
     content: dict[str, bytes] = {}
-    for path in sorted([*(root / "work").glob("*.ipynb"), *(root / "chapters").glob("*.ipynb")], key=lambda path: path.name):
+    folders = [root / folder for folder in ("work", f"work/{DEEPER}", "chapters", f"chapters/{DEEPER}")]
+    for path in sorted((path for folder in folders for path in folder.glob("*.ipynb")), key=lambda path: path.name):
         try:
             notebook = read(path)
         except Damaged as error:

@@ -10,10 +10,18 @@ from typing import Any
 
 Notebook = dict[str, Any]
 Cell = dict[str, Any]
+CHAPTERS, DEEPER = "[0-9][0-9]*_*.ipynb", "deeper"  # the files of chapters; the folder of their companions
 
 
 class Damaged(ValueError):
     """A file that is no notebook."""
+
+
+def chapters_in(folder: Path, number: str = "") -> list[Path]:
+    """The chapters in a folder, or the one of this number, each with its companion behind it."""
+    found = [*folder.glob(CHAPTERS), *folder.glob(f"{DEEPER}/{CHAPTERS}")]
+    chosen = [path for path in found if number in ("", path.name.split("_")[0])]
+    return sorted(chosen, key=lambda path: (path.name.split("_")[0], path.parent.name == DEEPER))
 
 
 def read(path: Path) -> Notebook:

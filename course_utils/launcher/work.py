@@ -18,11 +18,11 @@ from pathlib import Path
 
 from ..files import write_bytes
 from .merge import merge
-from .notebooks import Damaged, Notebook, answered, answers_of, encoded, key_of, parse, read, without_outputs
+from .notebooks import Damaged, Notebook, answered, answers_of, chapters_in, encoded, key_of, parse, read, without_outputs
 from .progress import progress_file, what_next
 from .progress import read as read_progress
 
-FOLDER, BASES, BACKUPS, CHAPTERS = "work", ".base", ".backup", "[0-9][0-9]*_*.ipynb"
+FOLDER, BASES, BACKUPS = "work", ".base", ".backup"
 
 
 class Work:
@@ -39,7 +39,7 @@ class Work:
         told: list[str] = []
         day = day or time.strftime("%Y-%m-%d")
         with self._alone():
-            for path in sorted(self.chapters.glob(CHAPTERS)):
+            for path in chapters_in(self.chapters):
                 try:
                     told += self._one(path, day)
                 except Damaged as error:
@@ -48,28 +48,32 @@ class Work:
                     told.append(f"{path.stem}: your copy stays as it is: the new one could not be written ({error.strerror or error}).")
         return told
 
-    def restart(self, chapter: str) -> Path | None:
-        """A fresh copy of a chapter such as "03"; the one there was goes to the backups. Returns where that lies.
+    def restart(self, chapter: str) -> list[Path]:
+        """A fresh copy of a chapter such as "03" and of its companion; what there was goes to the backups. Returns where that lies.
 
         ValueError for a chapter that does not exist, and where there is no course.
         """
         if not self.chapters.is_dir():
             raise ValueError(f"there is no course in {self.root}: a fresh copy is made from its folder chapters")
-        found = [path for path in self.chapters.glob(CHAPTERS) if path.name.split("_")[0] == chapter]
+        found, kept = chapters_in(self.chapters, chapter), []
         if not found:
             raise ValueError(f"there is no chapter {chapter}")
         with self._alone():
-            target, delivered = self.folder / found[0].name, _delivered(found[0], read(found[0]))
-            kept = self._keep(target) if target.exists() else None
-            self._place(target, delivered, delivered)
+            for path in found:
+                target, delivered = self._copy_of(path), _delivered(path, read(path))
+                kept += [self._keep(target)] if target.exists() else []
+                self._place(target, delivered, delivered)
         return kept
 
     def copies(self) -> list[Path]:
         """The learner's copies, in order."""
-        return sorted(self.folder.glob(CHAPTERS))
+        return chapters_in(self.folder)
+
+    def _copy_of(self, path: Path) -> Path:
+        return self.folder / path.relative_to(self.chapters)
 
     def _one(self, path: Path, day: str) -> list[str]:
-        new, target = read(path), self.folder / path.name
+        new, target = read(path), self._copy_of(path)
         given, delivered = set(answered(new)), _delivered(path, new)  # given: what somebody has typed into chapters/ itself
         if not target.exists():
             self._place(target, new, delivered)
@@ -183,5 +187,6 @@ def next_exercise(work: Work) -> tuple[Path, str] | None:
     for path in work.copies():
         with contextlib.suppress(Damaged, OSError):
             where |= dict.fromkeys(answers_of(read(path)), path)
-    name = what_next(list(where), done) if done else None
+    chapters = [name for name, path in where.items() if path.parent == work.folder]  # a companion is led to when they are done
+    name = (what_next(chapters, done) or what_next(list(where), done)) if done else None
     return (where[name], name) if name else None
