@@ -23,11 +23,12 @@ from nbformat import NotebookNode
 
 from course_utils.paths import ROOT
 
+from .budgets import COMPANION_WORDS, beside
 from .chapter import CHAPTER, SOLUTION, Chapter
+from .clock import figures
 from .errors import AuthoringError, BuildError
 from .execute import CELL_TIMEOUT, execute
 from .ledger import DEEPER, find_texts
-from .load import MAX_CODE_CELLS, MAX_WORDS, measure
 from .source import read_chapter
 from .stored import KINDS, changed_outputs, compare, edited_answers, notebook_path, other_text, read_stored, replace_both
 from .uses import package_key
@@ -58,13 +59,6 @@ def check_outputs(path: Path, root: Path = ROOT, timeout: float = CELL_TIMEOUT) 
     return found
 
 
-def minutes_of(chapter: Chapter, words: int) -> int:
-    """For a chapter's head: minutes to read (75 words a minute, the code between them included) and for the exercises, rounded to five."""
-    from course_checks.engine import find
-
-    return 5 * round((words / 75 + sum(find(exercise).minutes for exercise in chapter.stubs)) / 5)
-
-
 def _first_difference(before: str, after: str) -> tuple[str, str]:
     """The first pair of lines that differ."""
     pairs = zip_longest(before.splitlines(), after.splitlines(), fillvalue="(nothing)")
@@ -89,21 +83,18 @@ def build_chapter(path: Path, root: Path = ROOT, force: bool = False, timeout: f
     _refuse_to_overwrite(chapter, root)  # somebody may have saved an answer while we were running
     replace_both({notebook_path(chapter, kind, root): nb for kind, nb in fresh.items()})
     took = f"solution {seconds[SOLUTION]:.1f} s, chapter {seconds[CHAPTER]:.1f} s"
-    return [f"{chapter.label} built: {took}, {_size(chapter, fresh[SOLUTION])}", *changed]
+    return [f"{chapter.label} built: {took}", *_size(chapter, fresh[SOLUTION]), *changed]
 
 
-def _size(chapter: Chapter, solved: NotebookNode) -> str:
-    """How full a chapter is, beside its limits."""
-    load = measure(solved)
-    return (
-        f"{load.words:,} of {MAX_WORDS:,} words, {load.code_cells} of {MAX_CODE_CELLS} code cells, "
-        f"median {load.median_lines:g} lines, about {minutes_of(chapter, load.words)} minutes"
-    )
+def _size(chapter: Chapter, solved: NotebookNode) -> list[str]:
+    """A chapter's figures beside its budgets; of a companion, its words."""
+    counted = figures(chapter, solved)
+    return [f"  {counted.words:,} words, at most {COMPANION_WORDS:,}"] if chapter.is_companion else beside(counted)
 
 
 def _unchanged(chapter: Chapter, problems: list[str], package_changed: bool, root: Path) -> list[str]:
     stored = read_stored(notebook_path(chapter, SOLUTION, root))
-    lines = [f"{chapter.label} unchanged" + (f": {_size(chapter, stored)}" if stored else "")]
+    lines = [f"{chapter.label} unchanged", *(_size(chapter, stored) if stored else [])]
     lines += [f"  {problem}; build --force {chapter.label} restores it" for problem in problems]
     if package_changed:
         lines.append(_outdated(chapter.label))

@@ -11,7 +11,6 @@ from tiny_chapter import TEXT, write
 from course_tools.authoring.errors import SourceError
 from course_tools.authoring.execute import kernel_environment
 from course_tools.authoring.ledger import strip_markers
-from course_tools.authoring.load import measure
 from course_tools.authoring.outputs import clean_outputs, output_problem, stable_png
 from course_tools.authoring.source import CHAPTER, SOLUTION, read_chapter
 
@@ -113,13 +112,6 @@ def test_bad_sources_say_what_and_where(tmp_path: Path, old: str, new: str, line
         read_chapter(path)
     assert message in str(caught.value)
     assert str(caught.value).startswith(f"solutions/03_tiny.md:{line}:"), caught.value
-
-
-def test_load_leaves_folded_sections_out(tmp_path: Path) -> None:
-    load = measure(read_chapter(write(tmp_path)).notebook(SOLUTION, ""))
-    assert load.code_cells == 7
-    assert load.code_lines[1] == 3  # the docstring does not count
-    assert load.words < len(TEXT.split())
 
 
 # Outputs
