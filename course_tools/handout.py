@@ -9,7 +9,7 @@ import re
 import shutil
 from pathlib import Path
 
-from course_utils.launcher.notebooks import Damaged, answered, read
+from course_utils.launcher.notebooks import Damaged, answered, chapters_in, read
 
 FOLDERS = ("course_utils", "course_checks", "docs/images", "benchmarks/results")
 FILES = (
@@ -29,9 +29,9 @@ LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", ".course", "work")
 
 
 def blank_chapters(root: Path) -> list[Path]:
-    """The chapters as they were built. Own notes stay at home; ValueError where an answer is filled in."""
+    """The chapters and their companions as they were built. Own notes stay at home; ValueError where an answer is filled in."""
     found = []
-    for path in sorted((root / "chapters").glob("*.ipynb")):
+    for path in chapters_in(root / "chapters"):
         try:
             notebook = read(path)
         except Damaged:
@@ -40,8 +40,8 @@ def blank_chapters(root: Path) -> list[Path]:
             continue  # not a chapter of the course
         for exercise in answered(notebook):
             raise ValueError(
-                f"chapters/{path.name} holds an answer to exercise {exercise}.\n"
-                f"Hand out a fresh copy: move yours away, or take it back with  git checkout chapters/{path.name}"
+                f"{path.relative_to(root).as_posix()} holds an answer to exercise {exercise}.\n"
+                f"Hand out a fresh copy: move yours away, or take it back with  git checkout {path.relative_to(root).as_posix()}"
             )
         found.append(path)
     if not found:
@@ -60,7 +60,8 @@ def readme(root: Path, target: Path) -> str:
 
 
 def write(target: Path, root: Path, numbers: list[str] | None = None) -> None:
-    """Fill ``target``, which is new or empty, from the course in ``root``, with all chapters or those of ``numbers``, such as ["03"].
+    """Fill ``target``, which is new or empty, from the course in ``root``, with all chapters or those of ``numbers``, such as ["03"];
+    a chapter takes its companion along.
 
     Raises ValueError where it holds something, or lies inside what is handed out.
     """
@@ -71,9 +72,10 @@ def write(target: Path, root: Path, numbers: list[str] | None = None) -> None:
     chapters = [path for path in blank_chapters(root) if not numbers or path.name.split("_")[0] in numbers]
     target.mkdir(parents=True, exist_ok=True)
     try:
-        (target / "chapters").mkdir()
         for path in chapters:
-            shutil.copy(path, target / "chapters" / path.name)
+            copied = target / path.relative_to(root)
+            copied.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copied)
         for folder in FOLDERS:
             if (root / folder).is_dir():
                 shutil.copytree(root / folder, target / folder, ignore=shutil.ignore_patterns(*LEFT_OUT))

@@ -48,7 +48,8 @@ def paths(numbers, full=False):
     files = sorted((ROOT / "tests").rglob("test_*.py"))
     found = [path for path in files if path.name in OF_EVERY_CHAPTER or any(belongs(path.stem, number) for number in numbers)]
     for number in numbers:
-        found += [path for folder in NOTEBOOK_FOLDERS for path in sorted((ROOT / folder).glob(number + "_*.ipynb"))]
+        places = [place for folder in NOTEBOOK_FOLDERS for place in (ROOT / folder, ROOT / folder / "deeper")]
+        found += [path for place in places for path in sorted(place.glob(number + "_*.ipynb"))]
     return [path.relative_to(ROOT).as_posix() for path in found if path.is_file()]
 
 

@@ -14,6 +14,7 @@ import re
 import sys
 from pathlib import Path
 
+from course_utils.launcher.notebooks import chapters_in
 from course_utils.paths import ROOT
 
 BLOCK = re.compile(r"(?s)<!-- ways in -->.*?<!-- /ways in -->")
@@ -71,11 +72,11 @@ def main(argv: list[str] | None = None, root: Path = ROOT) -> int:
         return 1
     block = f"<!-- ways in -->\n{badges(options.repository, options.branch)}\n<!-- /ways in -->"
     readme.write_text(BLOCK.sub(lambda _: block, text), encoding="utf-8")
-    folder = root / "colab"
-    folder.mkdir(exist_ok=True)
-    chapters = sorted((root / "chapters").glob("[0-9]*.ipynb"))
+    chapters = chapters_in(root / "chapters")
     for path in chapters:
-        (folder / path.name).write_text(for_colab(path.read_text(encoding="utf-8"), options.repository, options.branch), encoding="utf-8")
+        target = root / "colab" / path.relative_to(root / "chapters")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(for_colab(path.read_text(encoding="utf-8"), options.repository, options.branch), encoding="utf-8")
     print(f"README.md and {len(chapters)} notebooks in colab/ now lead to {options.repository}")
     return 0
 

@@ -101,14 +101,14 @@ def _said_right(outputs: Any) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _likely(answers: list[Cell], exercises: dict[str, str]) -> set[str]:
-    """Chapters of a notebook without metadata: those of which it defines most names. A cell of the course may define a helper that has
+def _likely(answers: list[Cell], exercises: dict[str, str], places: dict[str, str]) -> set[str]:
+    """Places of a notebook without metadata: those of which it defines most names. A cell of the course may define a helper that has
     the name of another chapter's exercise; one or two such names make no hand-in of that chapter."""
     defined = {name for cell in answers for name in cell.defines}
-    all_of = Counter(exercise.split(".")[0] for exercise in exercises)
-    here = Counter(exercise.split(".")[0] for exercise, name in exercises.items() if name in defined)
-    shares = {chapter: number / all_of[chapter] for chapter, number in here.items()}
-    return {chapter for chapter, share in shares.items() if share >= max(shares.values()) / 2}
+    all_of = Counter(places[exercise] for exercise in exercises)
+    here = Counter(places[exercise] for exercise, name in exercises.items() if name in defined)
+    shares = {place: number / all_of[place] for place, number in here.items()}
+    return {place for place, share in shares.items() if share >= max(shares.values()) / 2}
 
 
 def is_check(cell: Cell) -> bool:
@@ -116,17 +116,18 @@ def is_check(cell: Cell) -> bool:
     return cell.role == "check" or bool(_CHECKED.search(cell.source))
 
 
-def find(cells: list[Cell], exercises: dict[str, str]) -> dict[str, Found]:
-    """Exercises that are in a notebook, by id. ``exercises`` maps ids to the names that are asked for."""
+def find(cells: list[Cell], exercises: dict[str, str], places: dict[str, str]) -> dict[str, Found]:
+    """Exercises that are in a notebook, by id. ``exercises`` maps ids to the names that are asked for, ``places`` to the notebook in
+    which each stands: a chapter, or a companion."""
     tagged = {cell.exercise for cell in cells if cell.role == "answer" and cell.exercise}
     answers = [cell for cell in map(_unchecked, cells) if cell is not None]
-    chapters = {exercise.split(".")[0] for exercise in tagged & set(exercises)} or _likely(answers, exercises)
+    here = {places[exercise] for exercise in tagged & set(exercises)} or _likely(answers, exercises, places)
     untagged = Counter(name for exercise, name in exercises.items() if exercise not in tagged)
     right = {exercise for cell in cells for exercise in cell.right}
     found: dict[str, Found] = {}
     for exercise, asked in exercises.items():
-        if chapters and exercise.split(".")[0] not in chapters:
-            continue  # the notebook of one chapter may define a helper that has the name of another chapter's exercise
+        if here and places[exercise] not in here:
+            continue  # one notebook may define a helper that has the name of another one's exercise
         one = _find_one(cells, answers, exercise, asked, untagged, right)
         if one is not None:
             found[exercise] = replace(one, builds_on=[other for other in one.builds_on if other in exercises])

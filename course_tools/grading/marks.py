@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from html import escape
 
 from course_checks.exercise import Exercise
-from course_checks.lookup import chapters, in_chapter
+from course_checks.lookup import chapters, companions, in_chapter
 from course_checks.panel import CheckResult
 
 MOST_SHOWN = 100_000  # characters of a panel
@@ -58,6 +59,13 @@ class Graded:
 def exercises_of(only: tuple[str, ...] = ()) -> dict[str, Exercise]:
     """Exercises by id, of all chapters or of those named (``("03", "08a")``)."""
     return {key: exercise for chapter in chapters() if not only or chapter in only for key, exercise in in_chapter(chapter).items()}
+
+
+@cache
+def places() -> dict[str, str]:
+    """The notebook of every exercise: its chapter's, ``"03"``, or that of the companion, ``"03, deeper"``."""
+    deeper = companions()
+    return {key: key.split(".")[0] + (", deeper" if key in deeper else "") for key in exercises_of()}
 
 
 def failed(exercise: Exercise, stage: str, message: str, mistake: str | None = None) -> Mark:

@@ -21,10 +21,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Notebook:
-    """To the worker, first: what was handed in, and by id the names that the exercises ask for."""
+    """To the worker, first: what was handed in, and by id the names that the exercises ask for, and the notebook in which each stands."""
 
     content: bytes
     exercises: dict[str, str]
+    places: dict[str, str]
 
 
 @dataclass(frozen=True)

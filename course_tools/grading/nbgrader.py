@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 from course_checks import catalogue
-from course_utils.launcher.notebooks import Notebook, source_of
+from course_utils.launcher.notebooks import Notebook, chapters_in, source_of
 from course_utils.paths import ROOT
 
 from ..metadata import KEY, tag_of
@@ -147,18 +147,19 @@ def _graded(cell: dict[str, Any], points: dict[str, float]) -> dict[str, Any]:
 
 
 def lay_out(root: str | Path, target: str | Path) -> list[str]:
-    """Write every chapter under ``root`` as an assignment under ``target``; returns their names. ValueError when it cannot."""
+    """Write all chapters and companions under ``root`` as assignments under ``target``; returns their names. ValueError when it cannot."""
     root, target = Path(root), Path(target)
-    chapters = sorted((root / "chapters").glob("[0-9][0-9]*_*.ipynb"))
+    chapters = chapters_in(root / "chapters")
     if not chapters:
         raise ValueError(f"there are no chapters under {root}")
     if (target / "source").exists() or (target / "nbgrader_config.py").exists():
         raise ValueError(f"{target} already holds an nbgrader course: choose another folder")
     names = []
     for path in chapters:
-        key = root / "solutions" / path.name
+        place = path.relative_to(root / "chapters").as_posix()
+        key = root / "solutions" / place
         solved = json.loads(key.read_text(encoding="utf-8")) if key.exists() else None
-        notebook = assignment(json.loads(path.read_text(encoding="utf-8")), path.name, solved)
+        notebook = assignment(json.loads(path.read_text(encoding="utf-8")), place, solved)
         folder = target / "source" / path.stem
         folder.mkdir(parents=True)
         (folder / path.name).write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -13,7 +13,7 @@ from . import wire
 from .cells import Unreadable
 from .channel import Channel
 from .judging import judge_report, task_for
-from .marks import Graded, Limits, Mark, failed
+from .marks import Graded, Limits, Mark, failed, places
 from .messages import Notebook, Report
 from .sandbox import Sandbox
 
@@ -70,7 +70,9 @@ class _Grading:
     def __init__(self, sandbox: Sandbox, data: bytes, exercises: dict[str, Exercise], secret: str, limits: Limits):
         self.sandbox, self.secret, self.limits = sandbox, secret, limits
         self.exercises = exercises
-        self.notebook = Notebook(data, {key: exercise.name for key, exercise in exercises.items()})
+        self.notebook = Notebook(
+            data, {key: exercise.name for key, exercise in exercises.items()}, {key: places()[key] for key in exercises}
+        )
         self.until, self.lost = clock() + max(limits.notebook, limits.timeout), 0
         self.found: dict[str, Context] | None = None
         self.marks: dict[str, Mark] = {}

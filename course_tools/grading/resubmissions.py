@@ -6,7 +6,7 @@ import datetime as dt
 from collections import defaultdict
 from html import escape
 
-from .marks import exercises_of
+from .marks import exercises_of, places
 from .markup import bar, row, table
 from .students import HandIn, Student
 
@@ -20,7 +20,7 @@ def resubmissions(graded: list[Student]) -> str:
                 again[chapter].append(series)
     rows, mended = [], []
     for chapter, many in sorted(again.items()):
-        most = sum(e.points for e in exercises_of((chapter,)).values())
+        most = sum(e.points for key, e in exercises_of().items() if places()[key] == chapter)
         for turn in range(min(12, max(map(len, many)))):
             points = [sum(series[min(turn, len(series) - 1)].points.values()) for series in many]
             mean = sum(points) / len(points)
@@ -39,7 +39,7 @@ def resubmissions(graded: list[Student]) -> str:
 
 def _mended(chapter: str, many: list[list[HandIn]]) -> str:
     """Which exercises were wrong or blank at first, and how many of these were right in the end."""
-    exercises, told = exercises_of((chapter,)), []
+    exercises, told = {key: e for key, e in exercises_of().items() if places()[key] == chapter}, []
     for key, exercise in exercises.items():
         before = [series for series in many if series[0].points.get(key, exercise.points) < exercise.points]
         after = sum(max(hand_in.points.get(key, 0.0) for hand_in in series) >= exercise.points for series in before)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .collect import Submission
-from .marks import Mark, exercises_of
+from .marks import Mark, exercises_of, places
 from .run_folder import GradeRecord, RunFolder
 from .settings import Settings
 
@@ -37,7 +37,7 @@ class Student:
     marks: dict[str, CountedMark] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
-    history: dict[str, list[HandIn]] = field(default_factory=dict)  # chapter → one hand-in after the other
+    history: dict[str, list[HandIn]] = field(default_factory=dict)  # chapter or companion → one hand-in after the other
 
     def total(self) -> float:
         """Weighted points, late penalty included."""
@@ -103,7 +103,7 @@ class _Entry(NamedTuple):
 
 
 class _HandIns:
-    """Hand-ins by student and chapter, in their order in time; the same file handed in once more is no new hand-in."""
+    """Hand-ins by student and chapter (or companion), in their order in time; the same file handed in once more is no new hand-in."""
 
     def __init__(self) -> None:
         self.found: dict[Who, dict[str, list[_Entry]]] = {}
@@ -114,7 +114,7 @@ class _HandIns:
         self.turns[record.key] += 1
         chapters: dict[str, dict[str, float]] = {}
         for exercise, mark in record.marks.items():
-            chapters.setdefault(exercise.split(".")[0], {})[exercise] = mark.points
+            chapters.setdefault(places().get(exercise, exercise.split(".")[0]), {})[exercise] = mark.points
         order = self.turns[record.key], submission.label, submission.member, submission.path
         for chapter, points in chapters.items():
             entries = self.found.setdefault(_who(submission), {}).setdefault(chapter, [])

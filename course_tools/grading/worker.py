@@ -41,7 +41,7 @@ def serve(channel: socket.socket) -> None:
     except Unreadable as error:
         channel.sendall(wire.pack({"problem": str(error)}))
         return
-    found = find(cells, notebook.exercises)
+    found = find(cells, notebook.exercises, notebook.places)
     channel.sendall(wire.pack({"problem": None, "found": {exercise: vars(one) for exercise, one in found.items()}}))
     sources = runnable(cells)
     while True:

@@ -20,6 +20,7 @@ from course_tools.grading.marks import Limits, Mark, exercises_of
 from course_tools.grading.notebook_grader import grade_notebook
 from course_tools.grading.sandbox import Sandbox
 from course_tools.metadata import tag_of
+from course_utils.launcher.notebooks import chapters_in, without_outputs
 from course_utils.paths import ROOT
 from tests.answers import Answer, imports
 
@@ -114,21 +115,17 @@ def other_notebook(answer: Answer) -> bytes:
 
 def solved(chapter: str) -> dict[str, Any]:
     """The solved notebook of a chapter, outputs dropped."""
-    return without_outputs("solutions", chapter)
+    return next(iter(notebooks("solutions", chapter).values()))
 
 
 def blank(chapter: str) -> dict[str, Any]:
     """The blank notebook of a chapter, outputs dropped."""
-    return without_outputs("chapters", chapter)
+    return next(iter(notebooks("chapters", chapter).values()))
 
 
-def without_outputs(folder: str, chapter: str) -> dict[str, Any]:
-    (path,) = (ROOT / folder).glob(f"{chapter}_*.ipynb")
-    book = json.loads(path.read_text(encoding="utf-8"))
-    for item in book["cells"]:
-        if item["cell_type"] == "code":
-            item["outputs"] = []
-    return book
+def notebooks(folder: str, chapter: str) -> dict[str, dict[str, Any]]:
+    """A chapter's notebook and its companion's, by their file names, outputs dropped."""
+    return {path.name: without_outputs(json.loads(path.read_text(encoding="utf-8"))) for path in chapters_in(ROOT / folder, chapter)}
 
 
 def replaced(book: dict[str, Any], exercise: str, source: str) -> dict[str, Any]:

@@ -14,13 +14,13 @@ import pytest
 from classroom import (
     RIGHT,
     WRONG,
-    blank,
     cell,
     full,
     grade,
     misconception_cell,
     needs_sandbox,
     notebook,
+    notebooks,
     other_notebook,
     put,
     replaced,
@@ -55,19 +55,23 @@ def make_class(folder, students: int, chapters=("01", "03", "06")) -> dict[str, 
         for chapter in chapters:
             mine = [key for key in exercises if key.split(".")[0] == chapter]
             kind = ("right", "blank", "half", "wrong")[number % 4]
-            book = blank(chapter) if kind == "blank" else solved(chapter)
+            blanks = notebooks("chapters", chapter)
+            books = blanks if kind == "blank" else notebooks("solutions", chapter)
             for key in mine:
                 deserved[student][key] = 0.0 if kind == "blank" else exercises[key].points
             if kind in ("half", "wrong"):
-                stubs = {tag_of(c).exercise: c["source"] for c in blank(chapter)["cells"] if tag_of(c).role == "answer"}
+                cells = [c for book in blanks.values() for c in book["cells"]]
+                stubs = {tag_of(c).exercise: c["source"] for c in cells if tag_of(c).role == "answer"}
                 # the last exercises are nobody's helper: spoiling them changes no other mark
                 for key in rng.sample(mine[-2:], 1):
                     source = stubs[key] if kind == "half" else "def {0}(*args, **kwargs):\n    return torch.zeros(1, 2, 3, 4, 5)\n"
                     if kind == "wrong" and not isinstance(exercises[key], FunctionExercise):
                         source = stubs[key]
-                    book = replaced(book, key, source if isinstance(source, list) else source.format(exercises[key].name))
+                    source = source if isinstance(source, list) else source.format(exercises[key].name)
+                    books = {name: replaced(book, key, source) for name, book in books.items()}
                     deserved[student][key] = 0.0
-            put(folder, student, book, f"{chapter}_chapter.ipynb")
+            for name, book in books.items():
+                put(folder, student, book, name)
     return deserved
 
 
@@ -90,15 +94,16 @@ def test_a_class_gets_the_marks_it_deserves(tmp_path, students):
     before = (tmp_path / "out" / "gradebook.csv").read_bytes()
     assert main([str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--resume"]) == 0
     assert (tmp_path / "out" / "gradebook.csv").read_bytes() == before
-    assert len(list(RunFolder(tmp_path / "out", True).records())) == 3 * students  # nothing was graded twice
+    assert len(list(RunFolder(tmp_path / "out", True).records())) == len(list((tmp_path / "class").rglob("*.ipynb")))  # none twice
 
 
 @needs_sandbox
 def test_every_solution_scores_full_marks_in_the_sandbox(tmp_path):
     """Two students hand in all chapters at once: the solved notebooks, and the blank ones."""
     for chapter in sorted({e.id.split(".")[0] for e in catalogue()}):
-        put(tmp_path / "class", "author", solved(chapter), f"{chapter}.ipynb")
-        put(tmp_path / "class", "nobody", blank(chapter), f"{chapter}.ipynb")
+        for student, folder in (("author", "solutions"), ("nobody", "chapters")):
+            for name, book in notebooks(folder, chapter).items():
+                put(tmp_path / "class", student, book, name)
     rows = grade(tmp_path / "class", tmp_path / "out")
     assert {e.id: float(rows["author"][e.id]) for e in catalogue()} == {e.id: e.points for e in catalogue()}
     assert {e.id: float(rows["nobody"][e.id]) for e in catalogue()} == {e.id: 0 for e in catalogue()}

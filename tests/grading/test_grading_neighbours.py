@@ -24,6 +24,7 @@ from course_tools.grading.cells import read_notebook
 from course_tools.grading.nbgrader import check_source, grade_id, kept_cells, lay_out, only_imports
 from course_tools.grading.run_folder import RunFolder
 from course_tools.metadata import tag_of
+from course_utils.launcher.notebooks import chapters_in
 from course_utils.paths import ROOT
 
 needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
@@ -53,7 +54,7 @@ def answered(assignment: dict, book: dict) -> dict:
 
 def test_assignments_hold_answers_checks_and_what_they_need(tmp_path):
     names = lay_out(ROOT, tmp_path)
-    assert names == sorted(path.stem for path in (ROOT / "chapters").glob("*.ipynb"))
+    assert names == [path.stem for path in chapters_in(ROOT / "chapters")]
     points = {exercise.id: exercise.points for exercise in catalogue()}
     seen = set()
     for name in names:

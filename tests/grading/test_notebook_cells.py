@@ -14,6 +14,7 @@ from course_tools.grading.cell_names import plain_python
 from course_tools.grading.cells import Unreadable, read_notebook
 from course_tools.grading.cells import find as find_in
 from course_tools.grading.likeness import likeness
+from course_tools.grading.marks import places
 from course_tools.grading.run_folder import RunFolder
 from course_utils.paths import ROOT
 
@@ -64,7 +65,7 @@ def test_cells_and_what_they_need():
     cells = read_notebook(
         notebook(cell("a = 1"), cell("def f(x):\n    return x + a"), cell("x = 2"), cell("def g(x):\n    a = x\n    return f(a)", "01.1"))
     )
-    found = find_in(cells, {"01.1": "g"})
+    found = find_in(cells, {"01.1": "g"}, {"01.1": "01"})
     assert found["01.1"].needs == [1, 2, 4]
     assert plain_python("%%bash\nls") == "# %%bash\n# ls"
     assert plain_python("x = 1\n%time f()\n%cd x") == "x = 1\nf()\nget_ipython().run_line_magic('cd', 'x')"
@@ -80,8 +81,23 @@ def test_without_metadata_a_notebook_counts_for_its_own_chapter(chapter):
     for item in book["cells"]:
         item["metadata"] = {}
     book["metadata"] = {}
-    found = find_in(read_notebook(json.dumps(book).encode()), {e.id: e.name for e in catalogue()})
-    assert set(found) == {e.id for e in catalogue() if e.id.split(".")[0] == chapter}
+    found = find_in(read_notebook(json.dumps(book).encode()), {e.id: e.name for e in catalogue()}, places())
+    assert set(found) == {key for key, place in places().items() if place == chapter}
+
+
+def test_a_companion_answers_for_its_own_exercises_alone():
+    """Its cells, and the course's versions that it names, are no answers to its chapter's exercises; nor the other way round."""
+    names = {"03.1": "scores", "03.2": "attend", "03.8": "spread"}
+    where = {"03.1": "03", "03.2": "03", "03.8": "03, deeper"}
+    helpers = 'attend = mine("03.2")', "def scores(a, b):\n    return a @ b.mT"
+    companion = notebook(*map(cell, helpers), cell("def spread(x):\n    return attend(x)", "03.8"))
+    assert set(find_in(read_notebook(companion), names, where)) == {"03.8"}
+    chapter = notebook(cell(helpers[1], "03.1"), cell("def attend(x):\n    return x", "03.2"), cell("def spread(x):\n    return x"))
+    assert set(find_in(read_notebook(chapter), names, where)) == {"03.1", "03.2"}
+    bare = json.loads(companion)
+    for item in bare["cells"]:  # its metadata was lost
+        item["metadata"] = {}
+    assert "03.8" in find_in(read_notebook(json.dumps(bare).encode()), names, where)
 
 
 def test_likeness_sees_through_comments_docstrings_and_layout():

@@ -21,7 +21,7 @@ from course_utils.paths import ROOT
 from ..errors import AuthoringError
 from .indexes import stage_indexes
 from .live import stage_widgets
-from .pages import read_pages, references, stage_answers, stage_chapter
+from .pages import has_answers, read_pages, references, stage_answers, stage_chapter
 from .pdf import find_browser, print_site
 from .verify import problems
 
@@ -42,12 +42,13 @@ def stage(root: Path, out: Path) -> list[tuple[str, str]]:
     links = references(pages)
     for page in pages:
         stage_chapter(page, root, out, links)
-        stage_answers(page, root, out)
+        if has_answers(page):
+            stage_answers(page, root, out)
     stage_indexes(pages, root, out)
     return [
         ("Attention, from Kernels to GPT", "index"),
         *((page.title, f"chapters/{page.stem}") for page in pages),
-        *((f"Answers {page.number}", f"answers/{page.stem}") for page in pages),
+        *((f"Answers {page.label}", f"answers/{page.stem}") for page in pages if has_answers(page)),
         ("Exercises", "exercises"),
         ("Corrected claims", "claims"),
         ("Symbols", "symbols"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import AuthoringError
 from ..ledger import read_ledger
-from .pages import Page, answer_label, exercises
+from .pages import Page, answer_label, exercises, has_answers
 
 COVER = """# Attention, from Kernels to GPT
 
@@ -32,8 +32,8 @@ MAP = (
 
 
 def toctree(caption: str, names: list[str]) -> str:
-    """A list of pages for the sidebar."""
-    return "\n".join(["```{toctree}", ":maxdepth: 1", f":caption: {caption}", "", *names, "```", ""])
+    """A list of pages for the sidebar; nothing where there are none."""
+    return "\n".join(["```{toctree}", ":maxdepth: 1", f":caption: {caption}", "", *names, "```", ""]) if names else ""
 
 
 def stage_map(pages: list[Page], root: Path, out: Path) -> str:
@@ -43,7 +43,7 @@ def stage_map(pages: list[Page], root: Path, out: Path) -> str:
     shutil.copy(root / "docs" / "images" / "map.png", out / "static" / "images" / "map.png")
     links = []
     for page in pages:
-        if page.number in boxes:
+        if page.label in boxes:
             left, top, width, height = boxes[page.number]
             links.append(
                 f'<a href="chapters/{page.stem}.html" aria-label="{html.escape(page.title)}" title="{html.escape(page.title)}" '
@@ -66,11 +66,12 @@ def read_claims(root: Path) -> list[tuple[str, str, str]]:
 
 
 def read_index(path: Path, pages: list[Page]) -> list[tuple[str, str, Page, str]]:
-    """``(what, meaning, page, label)`` of each line of a table ``what, meaning, chapter, heading`` with tabs between.
+    """``(what, meaning, page, label)`` of each line of a table ``what, meaning, chapter, heading`` with tabs between; ``03-deeper``
+    is the companion of chapter 03.
 
     AuthoringError for a line of another form, for a chapter or heading that does not exist, and for the same entry twice.
     """
-    by_number, found, seen = {page.number: page for page in pages}, [], set()
+    by_number, found, seen = {page.label: page for page in pages}, [], set()
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         cells = line.split("\t")
         if len(cells) != 4 or not all(cells):
@@ -138,8 +139,9 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
     (out / "index.md").write_text(
         COVER
         + stage_map(pages, root, out)
-        + toctree("Chapters", [f"chapters/{page.stem}" for page in pages])
-        + toctree("Answers", [f"answers/{page.stem}" for page in pages])
+        + toctree("Chapters", [f"chapters/{page.stem}" for page in pages if not page.is_companion])
+        + toctree("Deeper", [f"chapters/{page.stem}" for page in pages if page.is_companion])
+        + toctree("Answers", [f"answers/{page.stem}" for page in pages if has_answers(page)])
         + toctree("Find", ["exercises", "claims", "symbols", "terms"]),
         encoding="utf-8",
     )

@@ -31,8 +31,9 @@ class CrossReferences:
     """Turns mentions in a chapter's text into links to the pages, for one book."""
 
     def __init__(self, pages: list[Page], exercises: dict[str, str]):
-        self.chapters = {page.number: page.sections[0].label for page in pages}
-        for page in pages:  # "chapter 11" means the first of its parts
+        chapters = [page for page in pages if not page.is_companion]
+        self.chapters = {page.number: page.sections[0].label for page in chapters}
+        for page in chapters:  # "chapter 11" means the first of its parts
             self.chapters.setdefault(page.number[:2], page.sections[0].label)
         self.exercises = exercises  # id → label
 

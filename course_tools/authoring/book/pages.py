@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import nbformat
@@ -13,18 +13,18 @@ from nbformat import NotebookNode
 
 from ...metadata import tag_of
 from ..errors import AuthoringError
-from ..ledger import find_sources, parse_markers
+from ..ledger import DEEPER, find_companions, find_sources, name_of, parse_markers
 from ..source import with_headings
 from .links import CrossReferences, launch_links, papers_of
 from .live import live_outputs, with_live
 
 HEADING = re.compile(r"(?m)^(#{1,4}) +(.+?)\s*$")
 EXERCISE = re.compile(r"Exercise (?P<id>\d\d[a-z]?\.\d+) (?P<stars>★+) (?P<title>.+?) \((?P<minutes>\d+) minutes?\)")
-WAY = re.compile(r"\[(?P<words>[^\[\]]+)\]\((?P<stem>\d\d[a-z]?_\w+)\.ipynb(?P<place>#[^)\s]+)?\)")
+WAY = re.compile(r"\[(?P<words>[^\[\]]+)\]\((?:\.\./|deeper/)?(?P<stem>\d\d[a-z]?_\w+)\.ipynb(?P<place>#[^)\s]+)?\)")
 _FENCE = re.compile(r"(?ms)^(```|~~~).*?^\1")
 DOWNLOAD = (
     '<p class="notebook-link"><a href="../notebooks/{stem}.ipynb" download>Download this chapter as a notebook</a> {launch}'
-    "<span>(.ipynb; it runs in the course's folder <code>chapters</code>)</span></p>"
+    "<span>(.ipynb; it runs in the course's folder <code>{folder}</code>)</span></p>"
 )
 FOLD_INPUT, FOLD_OUTPUT = "hide-input", "hide-output"  # MyST-NB's tags
 
@@ -40,13 +40,27 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A chapter: its number, the stem of its files, its title, its sections in order, and the ledger rows of each."""
+    """A chapter or a companion: its number, the stem of its files, its title, its sections in order, and the ledger rows of each.
+
+    On the site both lie in ``chapters``: their stems differ.
+    """
 
     number: str
     stem: str
     title: str
     sections: tuple[Section, ...]
     rows: dict[str, Section]  # the first place a row is marked
+    is_companion: bool = False
+
+    @property
+    def label(self) -> str:
+        """``03``, or ``03-deeper`` for its companion."""
+        return f"{self.number}-{DEEPER}" if self.is_companion else self.number
+
+    @property
+    def place(self) -> str:
+        """Its notebook below ``chapters`` and ``solutions``, without its ending."""
+        return f"{DEEPER}/{self.stem}" if self.is_companion else self.stem
 
 
 def headings(text: str) -> list[tuple[int, int, str]]:
@@ -70,23 +84,28 @@ def answer_label(exercise: str) -> str:
 
 
 def read_pages(root: Path) -> list[Page]:
-    """Every chapter that has a notebook, with its sections and where it teaches which row of the ledger."""
-    pages = []
-    for number, path in find_sources(root).items():
-        if not (root / "chapters" / f"{path.stem}.ipynb").exists():
-            continue
-        text = with_headings(path.read_text(encoding="utf-8"), path.name)
-        text = text[text.index("\n---", 3) + 4 :] if text.startswith("---") else text
-        sections = tuple(
-            Section(words, label(number, place), text.count("\n", 0, at) + 1) for place, (at, _, words) in enumerate(headings(text))
-        )
-        rows: dict[str, Section] = {}
-        for marker in parse_markers(text, path.name):
-            above = [section for section in sections if section.line <= marker.line] or [sections[0]]
-            for row in marker.ids:
-                rows.setdefault(row, above[-1])
-        pages.append(Page(number, path.stem, sections[0].text, sections, rows))
-    return pages
+    """Every chapter that has a notebook, then every companion, with its sections and where it teaches which row of the ledger."""
+    found = [*find_sources(root).items(), *find_companions(root).items()]
+    return [page for number, path in found if (page := _read_page(number, path, root)) is not None]
+
+
+def _read_page(number: str, path: Path, root: Path) -> Page | None:
+    """The page of a source; None where it has no notebook."""
+    is_companion = path.parent.name == DEEPER
+    page = Page(number, path.stem, "", (), {}, is_companion)
+    if not (root / "chapters" / f"{page.place}.ipynb").exists():
+        return None
+    text = with_headings(path.read_text(encoding="utf-8"), name_of(path))
+    text = text[text.index("\n---", 3) + 4 :] if text.startswith("---") else text
+    sections = tuple(
+        Section(words, label(page.label, place), text.count("\n", 0, at) + 1) for place, (at, _, words) in enumerate(headings(text))
+    )
+    rows: dict[str, Section] = {}
+    for marker in parse_markers(text, name_of(path)):
+        above = [section for section in sections if section.line <= marker.line] or [sections[0]]
+        for row in marker.ids:
+            rows.setdefault(row, above[-1])
+    return replace(page, title=sections[0].text, sections=sections, rows=rows)
 
 
 def references(pages: list[Page]) -> CrossReferences:
@@ -97,18 +116,19 @@ def references(pages: list[Page]) -> CrossReferences:
 def stage_chapter(page: Page, root: Path, out: Path, links: CrossReferences) -> None:
     """Write ``out/chapters/STEM.ipynb`` and its pictures: headings with labels, links, no panels, live pictures from the solved notebook,
     drawing code folded; the learner's notebook beside it."""
-    notebook = nbformat.read(root / "chapters" / f"{page.stem}.ipynb", as_version=4)
-    solution = root / "solutions" / f"{page.stem}.ipynb"
+    delivered = root / "chapters" / f"{page.place}.ipynb"
+    notebook = nbformat.read(delivered, as_version=4)
+    solution = root / "solutions" / f"{page.place}.ipynb"
     solved = {cell.id: cell.get("outputs", []) for cell in nbformat.read(solution, as_version=4).cells} if solution.exists() else {}
     live, static = live_outputs(solution), out / "static"
     papers = papers_of([cell.source for cell in notebook.cells if cell.cell_type == "markdown"])
     position, cells = 0, []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            if cell.id in ("links-top", "links-end"):
+            if cell.id == "links-top":
                 cell.source = cell.source.split("\n\n")[0]  # below the links stands how to run cells
-            source = links.link(WAY.sub(_way, cell.source), page.number, papers)
-            cell.source, position = _labelled(source, page.number, position)
+            source = links.link(WAY.sub(_way, cell.source), page.label, papers)
+            cell.source, position = _labelled(source, page.label, position)
         else:
             tags = cell.metadata.get("tags", [])
             stored = solved.get(cell.id, cell.outputs) if "revealing" in tags else cell.outputs
@@ -124,17 +144,18 @@ def stage_chapter(page: Page, root: Path, out: Path, links: CrossReferences) -> 
     if position != len(page.sections):
         raise AuthoringError(f"{page.stem}: the notebook has {position} headings, its source {len(page.sections)}; build it again")
     first = next((i for i, cell in enumerate(cells) if headings(cell.source)), 0)
-    cells.insert(first + 1, nbformat.v4.new_markdown_cell(DOWNLOAD.format(stem=page.stem, launch=launch_links(root, page.stem))))
+    download = DOWNLOAD.format(stem=page.stem, launch=launch_links(root, page.place), folder=delivered.parent.relative_to(root).as_posix())
+    cells.insert(first + 1, nbformat.v4.new_markdown_cell(download))
     notebook.cells = cells
     target = out / "chapters" / f"{page.stem}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, target)
     (out / "extra" / "notebooks").mkdir(parents=True, exist_ok=True)
-    shutil.copy(root / "chapters" / f"{page.stem}.ipynb", out / "extra" / "notebooks")
+    shutil.copy(delivered, out / "extra" / "notebooks")
 
 
 def _way(found: re.Match[str]) -> str:
-    """A link to another chapter's notebook as one to its page; the places it may name are raw ``<a id>``, which MyST does not know."""
+    """A link to another notebook as one to its page; the places it may name are raw ``<a id>``, which MyST does not know."""
     return f'<a href="{found["stem"]}.html{found["place"] or ""}">{found["words"]}</a>'
 
 
@@ -159,16 +180,21 @@ def exercises(page: Page) -> Iterator[tuple[re.Match[str], Section]]:
             yield found, section
 
 
+def has_answers(page: Page) -> bool:
+    """Whether it has exercises; a companion may have none."""
+    return any(exercises(page))
+
+
 def stage_answers(page: Page, root: Path, out: Path) -> None:
     """Write ``out/answers/STEM.md``: each answer of the solved notebook, folded, with a way back to its exercise."""
-    notebook = nbformat.read(root / "solutions" / f"{page.stem}.ipynb", as_version=4)
+    notebook = nbformat.read(root / "solutions" / f"{page.place}.ipynb", as_version=4)
     answers: dict[str, list[str]] = {}
     for cell in notebook.cells:
         exercise, role = tag_of(cell)
         if exercise and role == "answer":
             answers.setdefault(exercise, []).append(cell.source)
     lines = [
-        f"# Answers to chapter {page.number}",
+        f"# Answers to chapter {page.number}{', deeper' if page.is_companion else ''}",
         "",
         f"Chapter: [{page.title}](#{page.sections[0].label}). Try first; a check tells "
         "more than an answer. There is more than one right way.",
