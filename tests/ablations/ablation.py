@@ -50,13 +50,22 @@ class AblationError(ValueError):
     """An ablation that does not fit its chapter; the message says how to mend it."""
 
 
+def text_of(number: str, ablation: Ablation) -> str:
+    """The text that makes the claim: a chapter such as ``03``, or ``03-deeper``, its companion, where the assertion stands there alone."""
+    from course_tools.authoring.ledger import DEEPER, find_texts
+
+    texts = find_texts(ROOT)
+    holding = [label for label in (number, f"{number}-{DEEPER}") if label in texts and ablation.fails in texts[label].read_text("utf-8")]
+    return holding[0] if holding else number
+
+
 @cache
 def code_cells(number: str) -> list[str]:
-    """Code cells of a solved chapter, in order."""
-    from course_tools.authoring.ledger import find_sources
+    """Code cells of a solved chapter or companion, in order."""
+    from course_tools.authoring.ledger import find_texts
     from course_tools.authoring.source import SOLUTION, read_chapter
 
-    return [cell.source(SOLUTION) for cell in read_chapter(find_sources(ROOT)[number]).cells if cell.kind == "code"]
+    return [cell.source(SOLUTION) for cell in read_chapter(find_texts(ROOT)[number]).cells if cell.kind == "code"]
 
 
 @cache

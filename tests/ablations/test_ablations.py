@@ -13,7 +13,7 @@ import pytest
 
 from course_tools.authoring.ledger import find_sources
 
-from .ablation import ROOT, Ablation, AblationError, Outcome, cells_behind, run
+from .ablation import ROOT, Ablation, AblationError, Outcome, cells_behind, run, text_of
 
 LEAST = 6  # ablations of a chapter that has them at all
 ONLY = [number for number in os.environ.get("COURSE_CHAPTERS", "").split(",") if number]
@@ -23,7 +23,7 @@ CHAPTERS = {
     if name.startswith("ch")
 }
 EACH = [
-    pytest.param(number, ablation, id=f"{number}-{ablation.breaks}")
+    pytest.param(text_of(number, ablation), ablation, id=f"{number}-{ablation.breaks}")
     for number, ablations in CHAPTERS.items()
     for ablation in ablations
     if not ONLY or number in ONLY

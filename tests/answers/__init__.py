@@ -23,6 +23,7 @@ from typing import Any
 
 from course_checks.lookup import find
 from course_checks.misconceptions import Change, read_change
+from course_utils.launcher.notebooks import chapters_in
 from course_utils.paths import ROOT
 
 USUAL = "import math, torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
@@ -107,8 +108,8 @@ def bases(chapter: str) -> dict[str, str]:
 
 
 def notebook(folder: str, chapter: str) -> list[dict[str, Any]]:
-    """The cells of a chapter's notebook."""
-    return json.loads(next((ROOT / folder).glob(f"{chapter}_*.ipynb")).read_text(encoding="utf-8"))["cells"]
+    """The cells of a chapter's notebook, and behind them its companion's."""
+    return [cell for path in chapters_in(ROOT / folder, chapter) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
 
 
 def base(exercise: str) -> str:

@@ -11,15 +11,15 @@ import pytest
 from nbformat import NotebookNode
 
 from course_tools.authoring.build import check_chapter
-from course_tools.authoring.chapter import folder_of
 from course_tools.authoring.clock import code_lines, docstring_lines, hidden
-from course_tools.authoring.ledger import find_sources
+from course_tools.authoring.ledger import DEEPER, find_texts
 from course_tools.authoring.outputs import machine_paths, output_problem, readable
 from course_tools.authoring.source import CHAPTER, SOLUTION, Chapter, digest, read_chapter
 from course_utils.paths import ROOT
 
 ONLY = [number for number in os.environ.get("COURSE_CHAPTERS", "").split(",") if number]
-SOURCES = {number: path for number, path in find_sources(ROOT).items() if not ONLY or number in ONLY}
+TEXTS = find_texts(ROOT)  # "03" is a chapter, "03-deeper" its companion
+SOURCES = {number: path for number, path in TEXTS.items() if not ONLY or number.removesuffix(f"-{DEEPER}") in ONLY}
 
 MAX_CODE_LINES, MAX_COLUMNS = 25, 80  # of a cell, solved; of a line
 
@@ -34,28 +34,33 @@ def chapter_of(number: str) -> Chapter:
 
 @cache
 def notebook_of(number: str, kind: str) -> NotebookNode:
-    path = ROOT / folder_of(kind) / f"{SOURCES[number].stem}.ipynb"
+    path = ROOT / chapter_of(number).notebook_in(kind)
     if not path.exists():
-        pytest.fail(f"{folder_of(kind)}/{path.name} is missing; build {number}")
+        pytest.fail(f"{chapter_of(number).notebook_in(kind)} is missing; build {number}")
     return nbformat.read(path, as_version=4)
 
 
 def test_every_notebook_has_a_source() -> None:
-    stems = {path.stem for path in find_sources(ROOT).values()}
-    orphans = [
-        f"{folder}/{path.name}"
-        for folder in ("chapters", "solutions")
-        for path in sorted((ROOT / folder).glob("*.ipynb"))
-        if path.stem not in stems
+    sources = {path.relative_to(ROOT / "solutions").with_suffix("") for path in TEXTS.values()}
+    found = [(folder, path.relative_to(ROOT / folder)) for folder in ("chapters", "solutions") for path in (ROOT / folder).rglob("*.ipynb")]
+    assert not [
+        f"{folder}/{path}" for folder, path in found if path.with_suffix("") not in sources and ".ipynb_checkpoints" not in path.parts
     ]
-    assert not orphans
+
+
+@each_chapter
+def test_a_chapter_leads_to_its_companion_and_back(number: str) -> None:
+    other = TEXTS.get(number.removesuffix(f"-{DEEPER}") if number.endswith(DEEPER) else f"{number}-{DEEPER}")
+    if other is not None:
+        wanted = f"{DEEPER if other.parent.name == DEEPER else '..'}/{other.stem}.ipynb"
+        assert f"]({wanted})" in notebook_of(number, CHAPTER).cells[-1].source
 
 
 @each_chapter
 def test_belongs_to_its_source(number: str) -> None:
     problems, answered = check_chapter(SOURCES[number], ROOT)
     assert not problems, f"build {number}, or build --force {number}"
-    assert not answered, f"answers filled in in chapters/{SOURCES[number].stem}.ipynb"
+    assert not answered, f"answers filled in in {chapter_of(number).notebook_in(CHAPTER)}"
 
 
 @each_notebook
@@ -99,7 +104,7 @@ def test_exercise_cells(number: str, kind: str) -> None:
         assert re.fullmatch(rf"{base}(-\d+)?", cell.id)
         if course.role == "answer":
             is_blank = digest(cell.source) == stubs[course.exercise]
-            assert is_blank == (kind == CHAPTER), f"{cell.id} in {folder_of(kind)}"
+            assert is_blank == (kind == CHAPTER), f"{cell.id} in {chapter_of(number).notebook_in(kind)}"
             assert "### BEGIN SOLUTION" not in cell.source
         elif course.role == "hint":
             assert "<details" in cell.source, f"{cell.id} is not folded"

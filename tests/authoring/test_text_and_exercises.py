@@ -10,21 +10,22 @@ import pytest
 
 from course_checks.engine import catalogue
 from course_checks.exercise import Exercise, FunctionExercise, ModuleExercise
-from course_tools.authoring.ledger import find_sources
+from course_tools.authoring.ledger import DEEPER, find_texts
 from course_tools.authoring.source import CHAPTER, SOLUTION, Chapter, read_chapter
 from course_utils.paths import ROOT
 
 ONLY = [number for number in os.environ.get("COURSE_CHAPTERS", "").split(",") if number]
-SOURCES = {number: path for number, path in find_sources(ROOT).items() if not ONLY or number in ONLY}
-CHAPTERS: dict[str, Chapter] = {number: read_chapter(path) for number, path in SOURCES.items()}
+SOURCES = {number: path for number, path in find_texts(ROOT).items() if not ONLY or number.removesuffix(f"-{DEEPER}") in ONLY}
+CHAPTERS: dict[str, Chapter] = {number: read_chapter(path) for number, path in SOURCES.items()}  # "03-deeper" is the companion of 03
 EXERCISES = [exercise for exercise in catalogue() if exercise.id.split(".")[0] in CHAPTERS]
 
 each_chapter = pytest.mark.parametrize("number", CHAPTERS)
 
 
 def cell_of(exercise_id: str, role: str):
-    chapter = CHAPTERS[exercise_id.split(".")[0]]
-    return next(cell for cell in chapter.cells if cell.exercise == exercise_id and cell.role == role)
+    number = exercise_id.split(".")[0]
+    cells = [cell for text in (number, f"{number}-{DEEPER}") if text in CHAPTERS for cell in CHAPTERS[text].cells]
+    return next(cell for cell in cells if cell.exercise == exercise_id and cell.role == role)
 
 
 def bound_names(source: str) -> set[str]:
@@ -81,7 +82,7 @@ def test_cases_build_and_call_a_module_by_the_names_in_its_stub(exercise: Module
 @each_chapter
 def test_no_other_cell_takes_the_name_of_an_answer(number: str) -> None:
     """Else a learner who runs an earlier cell again after solving the exercise hands that thing to the check."""
-    names = {exercise.name: exercise.id for exercise in EXERCISES if exercise.id.split(".")[0] == number}
+    names = {exercise.name: exercise.id for exercise in EXERCISES if exercise.id in CHAPTERS[number].stubs}
     taken = [
         f"{CHAPTERS[number].name}:{cell.line} gives the name {name} (exercise {names[name]}) to something else"
         for cell in CHAPTERS[number].cells

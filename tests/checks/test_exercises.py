@@ -23,10 +23,11 @@ from course_checks.known import Known
 from course_checks.lookup import chapters, in_chapter
 from course_checks.misconceptions import Misconception, PageError, edited, read_page
 from course_checks.observe import observe
+from course_tools.authoring.ledger import find_texts
 from course_utils.paths import ROOT
 from tests.answers import right_ones
 
-SOURCES = sorted((ROOT / "solutions").glob("*.md"))
+SOURCES = list(find_texts(ROOT).values())
 ONLY = [c for c in os.environ.get("COURSE_CHAPTERS", "").split(",") if c]
 # The cases of a seed are drawn once, and what misconceptions do on them is found out once: a hundred answers ask for the same.
 CHOSEN = {e.id: e for chapter in ONLY or chapters() for e in in_chapter(chapter).values()}
