@@ -11,6 +11,7 @@ from . import record as _record
 from .again import observe_again
 from .exercise import Exercise
 from .judge import judge
+from .kept import keep
 from .known import Known
 from .lookup import catalogue, chapters, find, following
 from .notebook import stopped_before_running
@@ -79,6 +80,8 @@ def _checked(exercise_id: str, answer: Any, more: tuple[Any, ...], seed: int | N
         result.remarks = [f"This is your `{exercise.name}` of before: {note}", *result.remarks]
     result.following = following(exercise) if result.passed else None
     _record.record(exercise.id, result.points, result.passed)
+    if result.passed and (note := keep(exercise, answer, result.seconds)):
+        result.remarks = [*result.remarks, note]
     return result
 
 

@@ -36,7 +36,7 @@ class Function:
         """Why what was opened cannot take the case's parameters, None when it can."""
         return None
 
-    def load(self, opened: Any, args: Args) -> dict[str, torch.Tensor]:
+    def load(self, opened: Any, args: Args) -> dict[str, Any]:
         """Make it ready for the case; returns parameters by which one can differentiate."""
         return {}
 
@@ -72,19 +72,23 @@ class Module(Function):
     def problem(self, opened: Any, args: Args) -> Misfit | None:
         if not isinstance(opened, torch.nn.Module):
             return Misfit("not a module")
-        own, wanted = dict(opened.named_parameters()), args["parameters"]
+        wanted = args["parameters"]
+        own = _parameters(opened, wanted)
         if set(own) != set(wanted):
             return Misfit("names", missing=tuple(sorted(set(wanted) - set(own))), extra=tuple(sorted(set(own) - set(wanted))))
         for name, tensor in wanted.items():
-            if own[name].shape != tensor.shape:
-                return Misfit("sizes", name=name, got=str(tuple(own[name].shape)), want=str(tuple(tensor.shape)))
+            shape = (sum(len(part) for part in own[name]), *own[name][0].shape[1:]) if isinstance(own[name], tuple) else own[name].shape
+            if shape != tensor.shape:
+                return Misfit("sizes", name=name, got=str(tuple(shape)), want=str(tuple(tensor.shape)))
         return None
 
-    def load(self, opened: Any, args: Args) -> dict[str, torch.Tensor]:
-        own = dict(opened.named_parameters())
+    def load(self, opened: Any, args: Args) -> dict[str, Any]:
+        own = _parameters(opened, args["parameters"])
         with torch.no_grad():
             for name, tensor in args["parameters"].items():
-                own[name].copy_(tensor)
+                parts = own[name] if isinstance(own[name], tuple) else (own[name],)
+                for part, rows in zip(parts, tensor.chunk(len(parts)), strict=True):
+                    part.copy_(rows)
         opened.train(args.get("mode") != "eval")
         return own
 
@@ -109,6 +113,16 @@ class Value(Function):
 
 
 KINDS: dict[str, Function] = {kind.name: kind for kind in (Function(), Module(), Value())}
+
+
+def _parameters(module: torch.nn.Module, wanted: Args) -> dict[str, Any]:
+    """Parameters by name. Where a case has ``w_qkv``, the three matrices of a learner's own attention are as good: a tuple of them."""
+    own: dict[str, Any] = dict(module.named_parameters())
+    for name in wanted:
+        apart = [name.replace("w_qkv", f"w_{part}") for part in "qkv"]
+        if name not in own and set(apart) <= set(own):
+            own[name] = tuple(own.pop(part) for part in apart)
+    return own
 
 
 def starts(module: torch.nn.Module) -> str:

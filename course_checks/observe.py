@@ -139,10 +139,12 @@ def _counted(function: Any, name: str, calls: dict[str, int]) -> Any:
 
 
 def _gradients(value: Any, leaves: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    tensors = [leaves[name] for name in names if leaves.get(name) is not None]
-    if len(tensors) < len(names):
+    if any(leaves.get(name) is None for name in names):
         return dict.fromkeys(names)
-    return {name: plain_data(grad) for name, grad in zip(names, backward(value, tensors), strict=True)}
+    groups = [leaves[name] if isinstance(leaves[name], tuple) else (leaves[name],) for name in names]  # a tuple: one matrix in parts
+    grads = iter(backward(value, [tensor for group in groups for tensor in group]))
+    parts = {name: [next(grads) for _ in group] for name, group in zip(names, groups, strict=True)}
+    return {name: plain_data(torch.cat(of) if len(of) > 1 and None not in of else of[0]) for name, of in parts.items()}
 
 
 def backward(value: Any, tensors: list[torch.Tensor]) -> tuple[torch.Tensor | None, ...]:
