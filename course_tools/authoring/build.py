@@ -29,6 +29,7 @@ from .clock import figures
 from .errors import AuthoringError, BuildError
 from .execute import CELL_TIMEOUT, execute
 from .ledger import DEEPER, find_texts
+from .predictions import told
 from .source import read_chapter
 from .stored import KINDS, changed_outputs, compare, edited_answers, notebook_path, other_text, read_stored, replace_both
 from .uses import package_key
@@ -83,7 +84,8 @@ def build_chapter(path: Path, root: Path = ROOT, force: bool = False, timeout: f
     _refuse_to_overwrite(chapter, root)  # somebody may have saved an answer while we were running
     replace_both({notebook_path(chapter, kind, root): nb for kind, nb in fresh.items()})
     took = f"solution {seconds[SOLUTION]:.1f} s, chapter {seconds[CHAPTER]:.1f} s"
-    return [f"{chapter.label} built: {took}", *_size(chapter, fresh[SOLUTION]), *changed]
+    answered = [f"  {line}" for line in told(chapter, fresh[CHAPTER], fresh[SOLUTION])]
+    return [f"{chapter.label} built: {took}", *_size(chapter, fresh[SOLUTION]), *answered, *changed]
 
 
 def _size(chapter: Chapter, solved: NotebookNode) -> list[str]:

@@ -36,7 +36,7 @@ from .outputs import LIVE
 
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_TABLE, SECONDS_A_PICTURE, PRACTISED = 110, 6, 70, 40, 1.4
 
-_HEADING = re.compile(r"(#{1,6}) ")
+_HEADING = re.compile(r'(?:<a id="[^"]*"></a>\n\n)?(#{1,6}) ')  # build puts an address above an exercise's heading
 _DETAILS = re.compile(r"<details.*?</details>", re.DOTALL)
 _TAG = re.compile(r"<[^>]+>")
 _FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$", re.DOTALL)
@@ -136,11 +136,17 @@ def outside_folds(nb: NotebookNode) -> Iterator[NotebookNode]:
     """The cells outside folded sections, without the links that build adds; a fold ends at a heading of its own level or above."""
     fold = 0
     for cell in nb.cells:
-        heading = _HEADING.match(cell.source) if cell.cell_type == "markdown" else None
-        if heading and (not fold or len(heading[1]) <= fold):
-            fold = len(heading[1]) if cell.metadata.get(FOLDED) else 0
+        level = heading_level(cell)
+        if level and (not fold or level <= fold):
+            fold = level if cell.metadata.get(FOLDED) else 0
         if not fold and cell.get("id") not in ("links-top", "links-end"):
             yield cell
+
+
+def heading_level(cell: NotebookNode) -> int:
+    """1 to 6 for a cell that begins with a heading, else 0."""
+    heading = _HEADING.match(cell.source) if cell.cell_type == "markdown" else None
+    return len(heading[1]) if heading else 0
 
 
 def open_text(cell: NotebookNode) -> str:

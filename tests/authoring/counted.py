@@ -22,6 +22,7 @@ CHAPTERS = [label for label in TEXTS if "-" not in label]
 COMPANIONS = [label for label in TEXTS if "-" in label]
 
 each_chapter = pytest.mark.parametrize("number", [number for number in CHAPTERS if not ONLY or number in ONLY])
+each_text = pytest.mark.parametrize("label", [label for label in TEXTS if not ONLY or label.split("-")[0] in ONLY])
 
 
 @cache

@@ -163,6 +163,12 @@ def test_what_answers_a_prediction_is_shown_with_the_solutions_only(tmp_path: Pa
     assert check_outputs(path, tmp_path) == []
 
 
+def test_build_says_where_a_prediction_is_answered(tmp_path: Path) -> None:
+    path = write(tmp_path, '# T\n\nPredict the number.\n\n```python\nprint("42")\n```\n')
+    said = "\n".join(build_chapter(path, tmp_path))
+    assert "03_tiny.md:6: its stored output answers “Predict the number. …”; tag it revealing" in said
+
+
 def test_check_with_run_finds_a_stale_output(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--check", "--run", "--root", str(course)]) == 0
     path = course / "chapters/03_tiny.ipynb"
