@@ -8,11 +8,13 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 from course_tools.authoring.ledger import find_sources
 
+from . import ablation as of_ablations
 from .ablation import ROOT, Ablation, AblationError, Outcome, cells_behind, run, text_of
 
 LEAST = 6  # ablations of a chapter that has them at all
@@ -75,6 +77,21 @@ def test_the_assertion_fails_when_its_cause_is_removed(number: str, ablation: Ab
     assert ablation.fails.strip() in broken.line and broken.error.startswith("AssertionError"), (
         f"broken, the cells should fail at {ablation.fails!r}; they gave {broken.error or 'no error'} at {broken.line!r}"
     )
+
+
+def test_an_ablation_may_stand_in_a_companion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "# T\n\n```python\nnumber = {}\n```\n\n```python\nassert number > {}\n```\n"
+    for name, number in (("03_tiny", 1), ("deeper/03_more", 3)):
+        path = tmp_path / "solutions" / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.format(number, number - 1), encoding="utf-8")
+    monkeypatch.setattr(of_ablations, "ROOT", tmp_path)
+    of_ablations.code_cells.cache_clear(), of_ablations.runnable_cells.cache_clear()
+    wanted = {"03": Ablation("", "a", fails="number > 0", old="= 1", new="= 0"), "03-deeper": Ablation("", "b", "number > 2", "= 3", "= 2")}
+    for label, ablation in wanted.items():
+        assert text_of("03", ablation) == label
+        assert list(cells_behind(label, ablation, broken=True).values())[0] == ablation.new.replace("=", "number =")
+    of_ablations.code_cells.cache_clear(), of_ablations.runnable_cells.cache_clear()
 
 
 def test_an_ablation_that_fits_nothing_is_refused() -> None:

@@ -92,6 +92,12 @@ def test_coverage_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out.splitlines()[2].split() == ["04", "2", "1", "E-01"]
     assert ledger.main(["03", "--root", str(tmp_path)]) == 0
     assert ledger.main(["05", "--root", str(tmp_path)]) == 1
+    companion, claims = tmp_path / "solutions" / "deeper" / "03_more.md", tmp_path / "docs" / "claims.md"
+    for place in (companion, claims):  # a row may be marked there, too
+        place.parent.mkdir(exist_ok=True)
+        place.write_text("<!-- ledger: E-01 -->\n")
+        assert ledger.missing(tmp_path) == {} and ledger.marked(tmp_path)["E-01"][0].name.endswith(place.name)
+        place.unlink()
     other.write_text("<!-- ledger: E-99 -->\n")
     assert ledger.main(["--root", str(tmp_path)]) == 1
     assert "04_b.md:1: E-99" in capsys.readouterr().err

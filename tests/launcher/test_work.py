@@ -267,7 +267,7 @@ def test_notebooks_that_are_no_chapter_are_not_touched(root):
 def test_restart_keeps_the_old_copy(root):
     work, mine, _ = one(root)
     typed = solve(mine)
-    kept = work.restart("03")
+    (kept,) = work.restart("03")
     assert answers_in(kept) == typed and answers_in(mine) != typed
     with pytest.raises(ValueError, match="no chapter 99"):
         work.restart("99")
