@@ -3,6 +3,7 @@
 
     python course.py lab            open the course in JupyterLab, where you stopped; lab 03 opens chapter 03
     python course.py progress       show which exercises are done
+    python course.py mine           write my_transformer.py: what you have built, in one file that trains
     python course.py restart 03     begin a chapter again; your copy is kept
     python course.py test           run every test and every notebook
     python course.py book           make a site to read, and a PDF
@@ -167,6 +168,19 @@ def progress(args):
                              setup.child_environment())  # fmt: skip
 
 
+def mine(args):
+    """Write my_transformer.py: your own Transformer in one file, which trains and writes."""
+    import getpass
+
+    from course_utils.mine import whole  # standard library only
+
+    target, own = whole.write(ROOT, args.name or getpass.getuser())
+    parts = whole.course_parts()
+    print(f"{target.name}: {len(own)} of {len(parts)} parts are yours" + (f" ({', '.join(own)})." if own else "."))
+    print(f"Let it train and write, about a minute:  {setup.VENV_PYTHON} {target.name}")
+    return 0
+
+
 def restart(args):
     """Begin a chapter and its companion again with fresh copies; yours are kept."""
     from course_utils.launcher.work import Work  # standard library only
@@ -301,6 +315,8 @@ def make_parser():
     sub.add_argument("--with", dest="extras", action="append", default=[], choices=("pretrained", "grading"),
                      help="fetch more: chapter 10's pre-trained encoder; nbgrader")  # fmt: skip
     add(progress)
+    sub = add(mine, with_setup=False)
+    sub.add_argument("--name", help="who has built it; without it, the name you are logged in with")
     sub = add(restart, with_setup=False)
     sub.add_argument("chapter", metavar="NN", help="the chapter: 03")
     sub = add(test)

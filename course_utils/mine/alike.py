@@ -7,7 +7,16 @@ import functools
 import types
 from typing import Any
 
-SKIPPED = {"__dict__", "__weakref__", "__module__", "__doc__", "__qualname__", "__annotations__", "__firstlineno__", "__static_attributes__"}
+SKIPPED = {
+    "__dict__",
+    "__weakref__",
+    "__module__",
+    "__doc__",
+    "__qualname__",
+    "__annotations__",
+    "__firstlineno__",
+    "__static_attributes__",
+}
 
 
 def alike(left: Any, right: Any, seen: set[tuple[int, int]] | None = None) -> bool:

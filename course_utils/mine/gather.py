@@ -96,14 +96,20 @@ class _Gathered:
 
     def _defined(self, name: str, value: Any) -> str:
         """The statement of a cell that defines a value; with another name, the definition goes first."""
-        if not callable(value) or not isinstance(value, (types.FunctionType, type, functools.partial)) and not hasattr(value, "__wrapped__"):
+        if (
+            not callable(value)
+            or not isinstance(value, (types.FunctionType, type, functools.partial))
+            and not hasattr(value, "__wrapped__")
+        ):
             raise Leans(f"`{name}`, which another cell computed")
         own = getattr(value, "__name__", name)
         if own != name and "<" not in getattr(value, "__qualname__", "<"):
             self.add(own, value)
             return f"{name} = {own}"
         for statement, lines in _statements(name, value):
-            text = "\n".join(lines[min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))]) - 1 : statement.end_lineno])
+            text = "\n".join(
+                lines[min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))]) - 1 : statement.end_lineno]
+            )
             if isinstance(statement, ast.Assign):
                 text = ast.get_source_segment("\n".join(lines), statement) or ""
             if changed := changed_globals(text):
@@ -148,7 +154,9 @@ def _code_of(value: Any) -> types.CodeType | None:
     value = inspect.unwrap(value) if callable(value) and not isinstance(value, type) else value
     if isinstance(value, type):
         methods = (getattr(item, "__func__", getattr(item, "fget", item)) for item in vars(value).values())
-        return next((m.__code__ for m in methods if isinstance(m, types.FunctionType) and m.__qualname__.startswith(value.__qualname__)), None)
+        return next(
+            (m.__code__ for m in methods if isinstance(m, types.FunctionType) and m.__qualname__.startswith(value.__qualname__)), None
+        )
     return getattr(value, "__code__", None)
 
 

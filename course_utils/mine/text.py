@@ -26,12 +26,11 @@ def tidy(imports: Sequence[str], parts: Sequence[str]) -> str:
     lines = sorted(dict.fromkeys(imports), key=lambda line: (line.startswith("from"), line.lower()))
     groups = [[line for line in lines if _group(line) == number] for number in range(3)]
     text = "\n\n".join("\n".join(group) for group in groups if group)
-    long = True
+    long = False
     for part in parts:
         definition = part.lstrip().startswith(("def ", "class ", "@", "async "))
-        gap = "\n\n\n" if definition or long and text else "\n"
-        text += (gap if text else "") + part
-        long = definition or not text
+        text += ("\n\n\n" if definition or long else "\n\n" if part is parts[0] else "\n") if text else ""
+        text, long = text + part, definition
     return text + "\n"
 
 
