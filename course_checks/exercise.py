@@ -5,7 +5,7 @@ that :mod:`.misconceptions` turns into wrong ones. Nothing here runs a learner's
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,6 +15,8 @@ import torch
 from .case import Case
 from .kinds import KINDS
 from .misconceptions import Misconception, Page, read_page, wrong_code, wrong_words
+from .observation import Misfit, Observation
+from .plain_data import kind_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +44,8 @@ class Exercise:
     rtol: float = 1e-4
     atol: float = 1e-5
     raw: Callable[[Any], Any] | None = None  # compare raw(value) instead of value (e.g. scores up to a shift)
-    compared: str = ""  # what ``raw`` does, in words
+    compared: str = ""  # what ``raw`` does, in words; without them the panel shows the values themselves
+    effect: Callable[[Any, Case], Any] | None = None  # what a result does in a case, where many are right; ValueError: nothing, and why
     outputs: tuple[str, ...] = ()  # what the results of a tuple are called, e.g. ("output", "weights")
     kind: ClassVar[str] = ""  # the name under which a sandbox knows how to call it
     runs: ClassVar[bool] = True  # whether the answer is code
@@ -105,6 +108,16 @@ class Exercise:
         """A case's arguments with those in ``names`` ready to be differentiated by, and these by name."""
         ready = {name: _leaf(value, name in names) for name, value in args.items()}
         return ready, ready
+
+    def judged(self, seen: Observation, case: Case) -> Observation:
+        """What was seen, as it is judged: the result, or where the exercise asks for an ``effect``, what the result does."""
+        if self.effect is None or seen.status != "ok" or seen.value is None:
+            return seen
+        try:
+            value = self.effect(seen.value, case)
+        except ValueError as error:
+            return replace(seen, value=None, module=Misfit(str(error)))
+        return replace(seen, value=value, type=kind_of(value), again=None)
 
     def problem_of(self, answer: Any) -> tuple[str, str] | None:
         """Message and mistake where something was passed that cannot be an answer at all."""

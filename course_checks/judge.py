@@ -44,6 +44,7 @@ class Verdict:
 def judge(exercise: Exercise, cases: list[Case], seen: list[Observation], known: Known | None = None, named: bool = True) -> Verdict:
     """Judge the observations ``seen`` of one answer on ``cases`` (``seen`` may stop early); ``named``: with the reason."""
     known = known or Known()
+    seen = [exercise.judged(one, case) for one, case in zip(seen, cases, strict=False)]
     findings: list[Finding] = []
     failed: set[str] = {case.part for case in cases[len(seen) :]}
     something_right = False

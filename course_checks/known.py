@@ -31,5 +31,5 @@ class Known:
         key = (id(misconception), id(case))
         if key not in self._observed:
             seen = observe(exercise.kind, misconception.answer, case.args, case.gradients)
-            self._observed[key] = (seen, misconception, case)
+            self._observed[key] = (exercise.judged(seen, case), misconception, case)
         return self._observed[key][0]

@@ -35,7 +35,8 @@ class Error:
 
 @dataclass(frozen=True)
 class Misfit:
-    """Why a module cannot take a case's parameters: "not a module"; "names", ``missing`` and ``extra``; or "sizes" of ``name``."""
+    """Why a module cannot take a case's parameters: "not a module"; "names", ``missing`` and ``extra``; or "sizes" of ``name``. For a
+    result that can do nothing in a case, ``problem`` is what the judge says of it."""
 
     problem: str = ""
     missing: tuple[str, ...] = ()

@@ -117,4 +117,4 @@ class _Search:
         case = self.finding.case
         seen = observe(self.exercise.kind, changed, case.args, case.gradients, recorder)
         recorder.used.clear()
-        return Trial(self.exercise, case, self.finding.index, seen, self.known).finding() is None
+        return Trial(self.exercise, case, self.finding.index, self.exercise.judged(seen, case), self.known).finding() is None

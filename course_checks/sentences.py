@@ -154,7 +154,9 @@ def _some(names: tuple[str, ...], most: int = 3) -> str:
 
 
 def module_problem(problem: Misfit, exercise: Exercise) -> str:
-    """What is said of a module that cannot take the parameters of the test."""
+    """What is said of a module that cannot take the parameters of the test, or of a result that can do nothing in a case."""
+    if problem.problem not in ("not a module", "names", "sizes"):
+        return problem.problem
     if problem.problem == "not a module":
         return f"`{exercise.name}(…)` does not make a torch.nn.Module. Derive the class from nn.Module and call super().__init__() first."
     if problem.problem == "sizes":

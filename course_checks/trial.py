@@ -132,9 +132,10 @@ class Trial:
         wrong = [result for result in results if not same_item(exercise, *result[1:])]
         if not wrong:
             return None
-        wrong = [(name, *map(exercise.raw or (lambda value: value), (mine, wanted))) for name, mine, wanted in wrong]
+        if exercise.raw and exercise.compared:
+            wrong = [(name, *map(exercise.raw, (mine, wanted))) for name, mine, wanted in wrong]
         name, got, want = wrong[0]
-        note = f" ({exercise.compared})" if exercise.raw and exercise.compared and not _alike(want, results[0][2]) else ""
+        note = f" ({exercise.compared})" if exercise.compared and not _alike(want, results[0][2]) else ""
         return self.found("values", sentences.wrong_numbers(name, got, want) + f"{note}.", got=got, expected=want, wrong=wrong)
 
     def _inputs(self) -> Finding | None:

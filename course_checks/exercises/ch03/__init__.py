@@ -2,6 +2,5 @@
 
 from ..common import in_order
 
-EXERCISES = in_order(
-    __name__, "attention_scores scaled_dot_product_attention spread softmax_jacobian self_attention self_attention_layer order"
-)
+NAMES = "attention_scores scaled_dot_product_attention spread roles self_attention self_attention_layer controls softmax_jacobian order"
+EXERCISES = in_order(__name__, NAMES)

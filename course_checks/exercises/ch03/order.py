@@ -1,4 +1,4 @@
-"""Exercise 03.7: what shuffling the tokens does, predicted. The oracle shuffles and looks what stays, moves along or changes."""
+"""Exercise 03.9: what shuffling the tokens does, predicted. The oracle shuffles and looks what stays, moves along or changes."""
 
 import torch
 from torch import Tensor

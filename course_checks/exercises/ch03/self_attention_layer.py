@@ -41,14 +41,11 @@ def draw(seed: int) -> list[Case]:
     n, d_model, d_k, d_v = sizes(g, 4, 3, 9)
     args = arguments(g, d_model, d_k, d_v)
     x, every = randn(g, 2, n, d_model), (*args["parameters"], "x")
-    gap = torch.ones(n, n).bool()
-    gap[0, 1], gap[1] = False, False
     padded = torch.arange(n) < torch.tensor([n - 1, 1])[:, None, None]
     tried = [
         (f"2 sequences of {n} tokens, d_model = {d_model}, d_k = {d_k}, d_v = {d_v}", None, "values"),
         ("the same, no token may look ahead", torch.ones(n, n).tril().bool(), "mask"),
         ("padding: a mask of shape (batch, 1, key)", padded, "mask"),
-        ("token 1 may look at nothing", gap, "empty row"),
     ]
     return [case(label, args, {"x": x, "mask": mask}, part, gradients=every) for label, mask, part in tried]
 

@@ -1,4 +1,4 @@
-"""Exercise 03.4: how a softmax reacts to its scores. The oracle is autograd."""
+"""Exercise 03.8: how a softmax reacts to its scores. The oracle is autograd."""
 
 import torch
 from torch import Tensor
