@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from browser import CHROMIUM, ROOT, Notebook, copy_of_the_course, lab
 
+from course_utils.launcher.notebooks import DEEPER
+
 pytestmark = [
     pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="browser tests run under: python course.py test --full"),
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here (Debian: sudo apt install chromium)"),
@@ -20,6 +22,9 @@ pytestmark = [
 CHAPTERS = sorted(path.name for path in (ROOT / "chapters").glob("*.ipynb"))
 ONLY = [c for c in os.environ.get("COURSE_CHAPTERS", "").split(",") if c]
 CHAPTERS = [name for name in CHAPTERS if not ONLY or name.split("_")[0] in ONLY]
+COMPANIONS = [
+    f"{DEEPER}/{path.name}" for path in (ROOT / "chapters" / DEEPER).glob("*.ipynb") if not ONLY or path.name.split("_")[0] in ONLY
+]
 
 NOT_NORMALISED = """def gaussian_weights(query, keys, bandwidth):
     if bandwidth <= 0:
@@ -72,13 +77,13 @@ def shot(page, name: str) -> None:
         page.screenshot(path=Path(folder) / f"{name}.png")
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
+@pytest.mark.parametrize("name", [*CHAPTERS, *COMPANIONS])
 def test_a_blank_chapter_runs_in_the_lab(page, address, name):
     started = time.perf_counter()
     notebook = Notebook(page, address, f"chapters/{name}")
     opened = time.perf_counter() - started
     assert page.locator(".jp-Dialog").count() == 0, "a dialog stands in the way of a newcomer"
-    shot(page, f"{name[:3]}open")
+    shot(page, f"{name.split('/')[-1][:3]}open")
     notebook.command("notebook:run-all-cells")
     print(f"{name}: open after {opened:.1f} s, run after {time.perf_counter() - started:.1f} s")
     assert notebook.errors() == []
