@@ -7,8 +7,9 @@ Usage::
 ``solutions/NN_slug.md`` becomes ``solutions/NN_slug.ipynb`` (solved) and
 ``chapters/NN_slug.ipynb`` (blank answers), both executed; with them goes the chapter's companion,
 ``solutions/deeper/NN_slug.md``, if it has one (``03-deeper`` names it alone). A text that has not
-changed is not run again. ``--check`` only reports, ``--check --run`` also runs everything and compares
-the text that is stored with the text that comes out, ``--force`` runs again.
+changed is not run again, and where only words have changed the outputs stay. ``--check`` only reports,
+``--check --run`` also runs everything and compares the text that is stored with the text that comes
+out, ``--force`` runs again.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from nbformat import NotebookNode
 
 from course_utils.paths import ROOT
 
-from .budgets import COMPANION_WORDS, beside
+from .budgets import COMPANION_WORDS, beside, run_seconds
 from .chapter import CHAPTER, SOLUTION, Chapter
 from .clock import figures
 from .errors import AuthoringError, BuildError
@@ -31,7 +32,7 @@ from .execute import CELL_TIMEOUT, execute
 from .ledger import DEEPER, find_texts
 from .predictions import told
 from .source import read_chapter
-from .stored import KINDS, changed_outputs, compare, edited_answers, notebook_path, other_text, read_stored, replace_both
+from .stored import KINDS, changed_outputs, compare, edited_answers, notebook_path, other_text, read_stored, replace_both, with_new_text
 from .uses import package_key
 
 
@@ -73,6 +74,10 @@ def build_chapter(path: Path, root: Path = ROOT, force: bool = False, timeout: f
     if not report.stale and not force:
         return _unchanged(chapter, report.problems, report.package_changed, root)
     _refuse_to_overwrite(chapter, root)
+    renewed = None if force else with_new_text(chapter, root)
+    if renewed:
+        replace_both({notebook_path(chapter, kind, root): nb for kind, nb in renewed.items()})
+        return [f"{chapter.label} has a new text; its code was not run again", *_size(chapter, renewed)]
     package = package_key(chapter, root)
     fresh: dict[str, NotebookNode] = {}
     seconds: dict[str, float] = {}
@@ -83,20 +88,21 @@ def build_chapter(path: Path, root: Path = ROOT, force: bool = False, timeout: f
     changed = _changes(chapter, root, fresh, may_differ=report.stale or report.package_changed)
     _refuse_to_overwrite(chapter, root)  # somebody may have saved an answer while we were running
     replace_both({notebook_path(chapter, kind, root): nb for kind, nb in fresh.items()})
-    took = f"solution {seconds[SOLUTION]:.1f} s, chapter {seconds[CHAPTER]:.1f} s"
-    answered = [f"  {line}" for line in told(chapter, fresh[CHAPTER], fresh[SOLUTION])]
-    return [f"{chapter.label} built: {took}", *_size(chapter, fresh[SOLUTION]), *answered, *changed]
+    limit = "" if chapter.is_companion else f" (on two quiet cores at most {run_seconds(chapter.number)} s)"
+    took = f"solution {seconds[SOLUTION]:.1f} s{limit}, chapter {seconds[CHAPTER]:.1f} s"
+    return [f"{chapter.label} built: {took}", *_size(chapter, fresh), *changed]
 
 
-def _size(chapter: Chapter, solved: NotebookNode) -> list[str]:
-    """A chapter's figures beside its budgets; of a companion, its words."""
-    counted = figures(chapter, solved)
-    return [f"  {counted.words:,} words, at most {COMPANION_WORDS:,}"] if chapter.is_companion else beside(counted)
+def _size(chapter: Chapter, books: dict[str, NotebookNode]) -> list[str]:
+    """A chapter's figures beside its budgets, of a companion its words; and predictions that its outputs answer."""
+    counted = figures(chapter, books[SOLUTION])
+    lines = [f"  {counted.words:,} words, at most {COMPANION_WORDS:,}"] if chapter.is_companion else beside(counted)
+    return lines + [f"  {line}" for line in told(chapter, books[CHAPTER], books[SOLUTION])]
 
 
 def _unchanged(chapter: Chapter, problems: list[str], package_changed: bool, root: Path) -> list[str]:
-    stored = read_stored(notebook_path(chapter, SOLUTION, root))
-    lines = [f"{chapter.label} unchanged", *(_size(chapter, stored) if stored else [])]
+    stored = {kind: nb for kind in KINDS if (nb := read_stored(notebook_path(chapter, kind, root)))}
+    lines = [f"{chapter.label} unchanged", *_size(chapter, stored)]
     lines += [f"  {problem}; build --force {chapter.label} restores it" for problem in problems]
     if package_changed:
         lines.append(_outdated(chapter.label))

@@ -90,6 +90,34 @@ def _differences(stored: NotebookNode, wanted: NotebookNode, answered: set[str])
         yield f"{len(stored.cells)} cells, the text gives {len(wanted.cells)}"
 
 
+def with_new_text(chapter: Chapter, root: Path) -> dict[str, NotebookNode] | None:
+    """Both notebooks with today's text and the outputs they have; None where the code, its order or what it imports has changed.
+
+    A cell that is tagged ``revealing`` now loses its output in the blank chapter.
+    """
+    package, renewed = package_key(chapter, root), {}
+    for kind in KINDS:
+        stored = read_stored(notebook_path(chapter, kind, root))
+        if stored is None or stored.metadata.get("course", {}).get("package") != package:
+            return None
+        renewed[kind] = chapter.notebook(kind, package)
+        have, want = ([cell for cell in nb.cells if cell.cell_type == "code"] for nb in (stored, renewed[kind]))
+        if list(map(_key, have)) != list(map(_key, want)):
+            return None
+        for before, after in zip(have, want, strict=True):
+            was, now = ("revealing" in cell.metadata.get("tags", []) for cell in (before, after))
+            if kind == CHAPTER and was and not now:
+                return None  # its output is to be stored, and nobody has it
+            after.execution_count = before.execution_count
+            after.outputs = [] if kind == CHAPTER and now else before.outputs
+    return renewed
+
+
+def _key(cell: NotebookNode) -> tuple[str, str, list[str]]:
+    """What a code cell's output depends on."""
+    return cell.id, cell.source, [tag for tag in cell.metadata.get("tags", []) if tag != "revealing"]
+
+
 def changed_outputs(stored: NotebookNode, fresh: NotebookNode) -> list[str]:
     """Ids of code cells whose outputs differ between two runs of the same text."""
     before = {cell.id: cell.get("outputs") for cell in stored.cells if cell.cell_type == "code"}

@@ -163,6 +163,38 @@ def test_what_answers_a_prediction_is_shown_with_the_solutions_only(tmp_path: Pa
     assert check_outputs(path, tmp_path) == []
 
 
+def test_a_new_text_around_the_same_code_runs_nothing(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "execute", lambda *arguments: pytest.fail("a notebook was run"))
+    before = {folder: nbformat.read(course / folder / "03_tiny.ipynb", as_version=4) for folder in ("chapters", "solutions")}
+    path = write(course, TEXT.replace("And goes on.", "It goes on.").replace("## End\n", "## Another end\n\nNew words.\n"))
+    assert build_chapter(path, course)[0] == "03 has a new text; its code was not run again"
+    assert check_chapter(path, course) == ([], [])
+    for folder, old in before.items():
+        new = nbformat.read(course / folder / "03_tiny.ipynb", as_version=4)
+        assert [c.outputs for c in new.cells if c.cell_type == "code"] == [c.outputs for c in old.cells if c.cell_type == "code"]
+    build_chapter(write(course, TEXT.replace("```python\nimport matplotlib", '```python tags=["revealing"]\nimport matplotlib')), course)
+    books = {folder: nbformat.read(course / folder / "03_tiny.ipynb", as_version=4) for folder in before}
+    shown = {folder: next(cell.outputs for cell in nb.cells if "interact" in cell.source) for folder, nb in books.items()}
+    assert shown["chapters"] == [] and len(shown["solutions"]) == 2
+
+
+@pytest.mark.parametrize("change", ["code", "order", "untagged", "package"])
+def test_whatever_outputs_depend_on_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+    text = '# T\n\n```python tags=["revealing"]\nprint(1)\n```\n\n```python\nprint(2)\n```\n'
+    path = write(tmp_path, text)
+    build_chapter(path, tmp_path)
+    changed = {
+        "code": text.replace("2", "3"),
+        "order": text.replace("print(2)", "print(0)").replace("print(1)", "print(2)").replace("print(0)", "print(1)"),
+        "untagged": text.replace(' tags=["revealing"]', ""),
+        "package": text.replace("# T", "# Another"),
+    }
+    write(tmp_path, changed[change])
+    if change == "package":
+        monkeypatch.setattr("course_tools.authoring.stored.package_key", lambda *arguments: "another")
+    assert " built: " in build_chapter(path, tmp_path)[0]
+
+
 def test_build_says_where_a_prediction_is_answered(tmp_path: Path) -> None:
     path = write(tmp_path, '# T\n\nPredict the number.\n\n```python\nprint("42")\n```\n')
     said = "\n".join(build_chapter(path, tmp_path))

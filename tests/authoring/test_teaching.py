@@ -10,6 +10,7 @@ from counted import counted
 from course_checks.engine import catalogue
 from course_tools.authoring.clock import rounded
 from course_tools.authoring.ledger import find_sources
+from course_tools.authoring.minutes import with_head, with_sums
 from course_utils.paths import ROOT
 
 PAGE = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
@@ -64,6 +65,17 @@ def test_every_exercise_is_core_or_optional_once():
     took = sum(stated(n, core=True) for n in CHAPTERS)
     sentence = f"{len(CORE)} of the {len(EXERCISES)} exercises are core; they take {took} of the {sum(map(stated, CHAPTERS))} minutes"
     assert sentence in PAGE, f"docs/teaching.md should say: {sentence!r}"
+
+
+def test_the_command_writes_what_the_tests_ask_for():
+    clock = {number: counted(number) for number in CHAPTERS}
+    assert with_sums(PAGE, clock) == PAGE
+    wrong = re.sub(r"(?m)^(\| \[\d\d.*\|) \d+ \| \d+ \| \d+ \|", r"\1 1 | 2 | 3 |", PAGE)
+    wrong = re.sub(r"(?m)^(\| \d+ \| \d\d.*?\|) \d+ ", r"\1 1 ", wrong.replace("| all | | ", "| all | | 9"))
+    wrong = re.sub(r"Core: \d+ minutes\. Optional: \d+", "Core: 1 minutes. Optional: 2", wrong.replace("that is about ", "that is about 9"))
+    assert wrong != PAGE and with_sums(wrong, clock) == PAGE
+    head = "# Title\n\nAbout 5 minutes with the exercises, 5 without. Running every cell takes a minute.\n"
+    assert with_head(head, clock["00"]) == f"# Title\n\n{clock['00'].head} Running every cell takes a minute.\n"
 
 
 def test_there_are_three_plans():

@@ -1,0 +1,74 @@
+"""Write the minutes that the clock counts: into the heads of the chapters, and into the sums of ``docs/teaching.md``.
+
+Usage::
+
+    python -m course_tools.authoring.minutes
+
+Run it after ``build``, which makes the tables and pictures that are counted; where it changes a head, build again: words alone
+are quickly built. Sentences of ``docs/teaching.md`` and its rows of exercises stay an author's.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from course_utils.paths import ROOT
+
+from .chapter import SOLUTION
+from .clock import Figures, figures, rounded
+from .ledger import find_sources
+from .source import read_chapter
+from .stored import notebook_path, read_stored
+
+_HEAD = re.compile(r"(?m)^About \d+ minutes with the exercises, \d+ without\.")
+_CHAPTER = re.compile(r"(?m)^(\| \[(\d\d[ab]?)\]\(.*\) .* \| .* \|) \d+ \| \d+ \| \d+ (\| \d+ \| .* \|)$")
+_TOTAL = re.compile(r"(?m)^\| all \| \| \d+ \| \d+ \| \d+ ")
+_HOURS = re.compile(r"about \d+ hours: \d+ to read, and with the core exercises \d+\.")
+_STATED = re.compile(r"(?m)^(### (\d\d[ab]?) .*\n\n)Core: \d+ minutes\. Optional: \d+\.$")
+_WEEK = re.compile(r"(?m)^(\| \d+ \| (\d\d[ab]? (?:all|core|reading)(?: · \d\d[ab]? (?:all|core|reading))*) \|) \d+ ")
+
+
+def with_head(text: str, counted: Figures) -> str:
+    """A chapter's source whose head says what is counted."""
+    return _HEAD.sub(counted.head, text)
+
+
+def with_sums(page: str, counted: dict[str, Figures]) -> str:
+    """``docs/teaching.md`` with today's minutes: of each chapter, of all, of the exercises, of the weeks of its plans."""
+    minutes = {n: {"reading": rounded(f.reading), "core": rounded(f.with_core), "all": rounded(f.total)} for n, f in counted.items()}
+    reading, core, everything = (sum(each[which] for each in minutes.values()) for which in ("reading", "core", "all"))
+
+    def week(cell: str) -> int:
+        return sum(minutes[number][which] for number, which in (part.split() for part in cell.split(" · ")))
+
+    page = _CHAPTER.sub(lambda m: " | ".join([m[1][:-2], *map(str, minutes[m[2]].values()), m[3][2:]]), page)
+    page = _TOTAL.sub(f"| all | | {reading} | {core} | {everything} ", page)
+    hours = f"about {everything / 60:.0f} hours: {reading / 60:.0f} to read, and with the core exercises {core / 60:.0f}."
+    page = _HOURS.sub(hours, page)
+    page = _STATED.sub(lambda m: f"{m[1]}Core: {counted[m[2]].core} minutes. Optional: {counted[m[2]].optional}.", page)
+    return _WEEK.sub(lambda m: f"{m[1]} {week(m[2])} ", page)
+
+
+def main() -> int:
+    """The command; names the files that it has changed."""
+    counted, wanted = {}, {}
+    for number, path in find_sources(ROOT).items():
+        chapter = read_chapter(path)
+        solved = read_stored(notebook_path(chapter, SOLUTION, ROOT))
+        if solved is None:
+            print(f"error: {number} has no solved notebook; build {number}", file=sys.stderr)
+            return 1
+        counted[number] = figures(chapter, solved)
+        wanted[path] = with_head(path.read_text(encoding="utf-8"), counted[number])
+    page = ROOT / "docs" / "teaching.md"
+    wanted[page] = with_sums(page.read_text(encoding="utf-8"), counted)
+    for path, text in wanted.items():
+        if text != path.read_text(encoding="utf-8"):
+            path.write_text(text, encoding="utf-8")
+            print(f"{path.relative_to(ROOT)} changed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
