@@ -140,7 +140,7 @@ def _run(exercise: Exercise, answer: Any, seed: int | None, known: Known) -> Che
 
 
 def progress(reset: str | bool = False, restart: str | None = None) -> _record.Progress:
-    """Exercises done per chapter and what to try next, for display as the last line of a cell.
+    """The machine with the parts that are yours, the exercises done and what to try next, for display as the last line of a cell.
 
     ``reset="03"`` forgets the results of a chapter, ``reset=True`` all of them; the notebooks stay as they are, and the old results are
     kept in ``.course/progress.before_reset.json``. ``restart="03"`` puts a fresh copy of a chapter into ``work`` and keeps the old one.
@@ -162,4 +162,4 @@ def progress(reset: str | bool = False, restart: str | None = None) -> _record.P
         done = _record.load()
     except OSError:
         done = {}
-    return _record.Progress(done, catalogue())
+    return _record.Progress(done, catalogue(), _record.kept_answers())

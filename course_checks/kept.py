@@ -5,7 +5,6 @@ import linecache
 import sys
 import time
 import types
-from pathlib import Path
 from typing import Any
 
 from course_utils.files import private_folder, write_bytes
@@ -24,16 +23,6 @@ _loading: list[str] = []  # exercises whose kept answers are being run just now,
 _loaded: dict[str, tuple[str, Any]] = {}  # text and value of what was used in this session
 
 
-def kept_file(exercise_id: str) -> Path:
-    """Where the answer to an exercise is kept."""
-    return record.progress_file().parent / "mine" / f"{exercise_id}.py"
-
-
-def kept() -> set[str]:
-    """Exercises of which an answer is kept."""
-    return {path.stem for path in kept_file("x").parent.glob("[0-9]*.py")}
-
-
 def keep(exercise: Exercise, answer: Any, seconds: float) -> str:
     """Keep an answer that has passed, in ``seconds``. Returns what to tell the learner where that is not possible, else nothing."""
     if record.silent() or not exercise.runs:
@@ -42,11 +31,11 @@ def keep(exercise: Exercise, answer: Any, seconds: float) -> str:
         text = self_contained(exercise, answer)
         if not _proved(exercise, _run(exercise.id, text)[exercise.name], 3 if seconds < QUICK else 1):
             raise Leans("what earlier cells have changed")
-        path = kept_file(exercise.id)
+        path = record.kept_file(exercise.id)
         private_folder(path.parent.parent)
         write_bytes(path, text.encode(), 0o600)
     except Leans as reason:
-        instead = "your earlier answer" if exercise.id in kept() else "its own version"
+        instead = "your earlier answer" if exercise.id in record.kept_answers() else "its own version"
         return f"It leans on {reason}, so the course keeps {instead} for later chapters."
     except OSError as error:
         return f"It could not be kept for later chapters ({error.strerror or error}); its points are safe in this notebook."
@@ -81,7 +70,7 @@ def _proved(exercise: Exercise, value: Any, most: int) -> bool:
 
 def _run(exercise_id: str, text: str) -> dict[str, Any]:
     """The names that a kept text defines, in a module of its own, whose source ``inspect`` finds."""
-    file = str(kept_file(exercise_id))
+    file = str(record.kept_file(exercise_id))
     module = types.ModuleType("mine_" + exercise_id.replace(".", "_"), text.split('"""')[1])
     module.__dict__.update(__file__=file, __mine__=True)
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
@@ -107,7 +96,7 @@ def mine(exercise_id: str) -> Any:
     value, whose = exercise.reference, f"the course's version; yours takes its place once {exercise.id} passes."
     if not record.silent() and exercise.id not in _loading:
         try:
-            text = kept_file(exercise.id).read_text(encoding="utf-8")
+            text = record.kept_file(exercise.id).read_text(encoding="utf-8")
             if _loaded.get(exercise.id, ("",))[0] != text:
                 _loaded[exercise.id] = text, _run(exercise.id, text)[exercise.name]
             value, whose = _loaded[exercise.id][1], f"yours, from chapter {chapter}."

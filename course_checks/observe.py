@@ -143,8 +143,12 @@ def _gradients(value: Any, leaves: dict[str, Any], names: tuple[str, ...]) -> di
         return dict.fromkeys(names)
     groups = [leaves[name] if isinstance(leaves[name], tuple) else (leaves[name],) for name in names]  # a tuple: one matrix in parts
     grads = iter(backward(value, [tensor for group in groups for tensor in group]))
-    parts = {name: [next(grads) for _ in group] for name, group in zip(names, groups, strict=True)}
-    return {name: plain_data(torch.cat(of) if len(of) > 1 and None not in of else of[0]) for name, of in parts.items()}
+    found: dict[str, Any] = {}
+    for name, group in zip(names, groups, strict=True):
+        parts = [next(grads) for _ in group]
+        rows = [torch.zeros_like(tensor) if part is None else part for part, tensor in zip(parts, group, strict=True)]
+        found[name] = plain_data(parts[0] if len(parts) == 1 or not any(part is not None for part in parts) else torch.cat(rows))
+    return found
 
 
 def backward(value: Any, tensors: list[torch.Tensor]) -> tuple[torch.Tensor | None, ...]:

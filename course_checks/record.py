@@ -3,14 +3,16 @@
 import contextlib
 import html
 import os
+from collections.abc import Set
 from pathlib import Path
 from typing import Any
 
-from course_utils.files import write_bytes
+from course_utils.files import move, write_bytes
 from course_utils.launcher import progress as kept
 from course_utils.launcher.notebooks import DEEPER
 from course_utils.launcher.progress import Done, what_next
 from course_utils.launcher.work import Work
+from course_utils.mine import drawing
 from course_utils.paths import ROOT
 
 from .lookup import companions, notebooks
@@ -19,6 +21,16 @@ from .lookup import companions, notebooks
 def progress_file() -> Path:
     """Where progress is kept."""
     return kept.progress_file(ROOT)
+
+
+def kept_file(exercise_id: str) -> Path:
+    """Where the answer to an exercise is kept once it has passed."""
+    return progress_file().parent / "mine" / f"{exercise_id}.py"
+
+
+def kept_answers() -> set[str]:
+    """Exercises of which an answer is kept."""
+    return {path.stem for path in kept_file("x").parent.glob("[0-9]*.py")}
 
 
 def silent() -> bool:
@@ -52,6 +64,10 @@ def reset(chapter: str | None = None) -> list[str]:
     if gone and not silent():
         write_bytes(path.with_suffix(".before_reset.json"), path.read_bytes(), 0o600)
         kept.write(path, {key: entry for key, entry in done.items() if key not in gone})
+        for key in gone:
+            with contextlib.suppress(FileNotFoundError):
+                (path.parent / "mine" / "before_reset").mkdir(mode=0o700, exist_ok=True)
+                move(kept_file(key), kept_file(f"before_reset/{key}"))
     return gone
 
 
@@ -64,10 +80,11 @@ def fresh_copy(chapter: str) -> str:
 
 
 class Progress:
-    """Exercises done per chapter; shown as a table in a notebook."""
+    """The machine that the reader builds, and the exercises done per chapter; drawn in a notebook, text elsewhere."""
 
-    def __init__(self, done: Done, exercises: list[Any]):
-        self.done = done
+    def __init__(self, done: Done, exercises: list[Any], own: Set[str] = frozenset()):
+        self.done, self.own = done, own
+        self.machine = drawing.sentence(own, {key for key, entry in done.items() if entry.get("passed")})
         self.chapters: dict[str, list[tuple[str, str, float, float, bool]]] = {}
         for ex in exercises:
             entry = done.get(ex.id, {})
@@ -93,9 +110,8 @@ class Progress:
         for chapter, rows in self.chapters.items():
             done = sum(row[4] for row in rows)
             marks = " ".join(("✓" if row[4] else "·") for row in rows)
-            points, possible = sum(r[2] for r in rows), sum(r[3] for r in rows)
-            lines.append(f"chapter {chapter}  {marks}  {done} of {len(rows)} exercises, {points:g} of {possible:g} points")
-        return "\n".join([*lines, self.summary()]) if lines else "no exercises yet"
+            lines.append(f"chapter {chapter:3}  {marks}  {done} of {len(rows)}")
+        return "\n".join([drawing.as_text(self.own), "", self.machine, "", *lines, self.summary()]) if lines else "no exercises yet"
 
     __repr__ = __str__
 
@@ -108,19 +124,16 @@ class Progress:
             return f"<a href='{to}'>{html.escape(text)}</a>" if chapter in files else html.escape(text)
 
         for chapter, rows in self.chapters.items():
-            done = sum(row[4] for row in rows)
             boxes = "".join(
-                f"<span title='{r[0]} {r[1]}' style='display:inline-block;width:1.1em;height:1.1em;margin-right:2px;"
+                f"<span title='{r[0]} {html.escape(r[1], quote=True)}' style='display:inline-block;width:.7em;height:.7em;margin-right:2px;"
                 f"background:{'#2a9d5c' if r[4] else 'rgba(128,128,128,.25)'}'></span>"
                 for r in rows
             )
-            body += (
-                f"<tr><td style='text-align:left'><b>{link(chapter, chapter)}</b></td><td style='text-align:left'>{boxes}</td>"
-                f"<td>{done} of {len(rows)}</td>"
-                f"<td>{sum(r[2] for r in rows):g} of {sum(r[3] for r in rows):g} points</td></tr>"
-            )
+            done = sum(row[4] for row in rows)
+            body += f"<span style='white-space:nowrap' title='{done} of {len(rows)}'><b>{link(chapter, chapter)}</b> {boxes}</span> "
         text, following = html.escape(self.summary()), self.next()
         if following:
             name = " ".join(following)
             text = text.replace(html.escape(name), link(following[0].split(".")[0], name, following[0]))
-        return f"<p>{text}</p><table>{body}</table>"
+        machine = f"{drawing.as_html(self.own)}<p><b>{html.escape(self.machine)}</b></p>"
+        return f"<div style='max-width:46em'>{machine}<p>{text}</p><p style='line-height:1.9'>{body}</p></div>"

@@ -34,8 +34,8 @@ def alike(left: Any, right: Any, seen: set[tuple[int, int]] | None = None) -> bo
             for a, b in ((left.__defaults__, right.__defaults__), (left.__kwdefaults__, right.__kwdefaults__), tuple(cells))
         )
     if isinstance(left, type):
-        parts = [{key: value for key, value in vars(c).items() if key not in SKIPPED} for c in (left, right)]
-        return left.__name__ == right.__name__ and alike(left.__bases__, right.__bases__, seen) and alike(*parts, seen)
+        one, other = ({key: value for key, value in vars(c).items() if key not in SKIPPED} for c in (left, right))
+        return left.__name__ == right.__name__ and alike(left.__bases__, right.__bases__, seen) and alike(one, other, seen)
     if isinstance(left, functools.partial):
         return alike((left.func, left.args, left.keywords), (right.func, right.args, right.keywords), seen)
     if isinstance(left, (staticmethod, classmethod)):

@@ -81,8 +81,8 @@ class _Gathered:
             self.imports.append(line)
             return
         self.own[name] = value
-        text = literal(value)
-        text = self._defined(name, value) if text is None else f"{name} = {text}"
+        constant = literal(value)
+        text = self._defined(name, value) if constant is None else f"{name} = {constant}"
         for used in global_names(text):
             if used in self.space and used != name:
                 self.add(used, self.space[used])
@@ -185,17 +185,18 @@ def import_of(name: str, value: Any) -> str | None:
         return f"from {above} import {last}" + (f" as {name}" if last != name else "")
     if isinstance(value, (*PLAIN, list, tuple, dict, set, frozenset)):
         return None
-    home, last = getattr(value, "__module__", None), getattr(value, "__name__", None)
-    if not isinstance(last, str) or not last.isidentifier():
+    called = getattr(value, "__name__", None)
+    if not isinstance(called, str) or not called.isidentifier():
         return None
+    home = getattr(value, "__module__", None)
     pieces = home.split(".") if isinstance(home, str) else []
     for place in (*(".".join(pieces[: i + 1]) for i in range(len(pieces))), *SHORT):
         module = sys.modules.get(place)
-        if module is not None and place not in ("__main__", "mine") and getattr(module, last, None) is value:
+        if module is not None and place not in ("__main__", "mine") and getattr(module, called, None) is value:
             if getattr(module, "__mine__", False):
                 return None
             _installed(module)
-            return f"from {place} import {last}" + (f" as {name}" if last != name else "")
+            return f"from {place} import {called}" + (f" as {name}" if called != name else "")
     return None
 
 

@@ -19,8 +19,14 @@ from .text import global_names, renamed, tidy
 
 TEMPLATE = Path(__file__).with_name("my_transformer.txt")
 PAGE = Path(__file__).with_name("page.txt")
-BASE = ("import itertools", "import math", "import sys", "import time", "from pathlib import Path", "import torch", "from torch import nn")
-BASE = (*BASE, "from torch.nn import functional as F")
+BASE = """import itertools
+import math
+import sys
+import time
+from pathlib import Path
+import torch
+from torch import nn
+from torch.nn import functional as F""".splitlines()
 _BETWEEN = re.compile(r"(?ms)^# <([\w.]+)>\n(.*?)^# </\1>\n")
 
 
@@ -51,7 +57,7 @@ class _File:
 
     def own(self, exercise: str, kept: str) -> str:
         """The reader's answer with its helpers, as it stands in the file; :class:`Apart`."""
-        main, texts = name_of(self.parts[exercise]), []
+        main, texts = name_of(self.parts[exercise]), list[str]()
         new_names: dict[str, str] = {}
         for text in _statements(kept, self.names):
             for old, new in new_names.items():
