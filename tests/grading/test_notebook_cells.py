@@ -6,16 +6,17 @@ import inspect
 import json
 
 import pytest
-from classroom import RIGHT, WRONG, cell, grade, needs_sandbox, notebook, put
+from classroom import RIGHT, WRONG, cell, grade, marks_of, needs_sandbox, notebook, put, solved
 
 from course_checks import catalogue
-from course_tools.grading import wire
+from course_tools.grading import notebook_grader, wire
 from course_tools.grading.cell_names import plain_python
 from course_tools.grading.cells import Unreadable, read_notebook
 from course_tools.grading.cells import find as find_in
 from course_tools.grading.likeness import likeness
-from course_tools.grading.marks import places
+from course_tools.grading.marks import exercises_of, places
 from course_tools.grading.run_folder import RunFolder
+from course_tools.metadata import tag_of
 from course_utils.paths import ROOT
 
 
@@ -98,6 +99,15 @@ def test_a_companion_answers_for_its_own_exercises_alone():
     for item in bare["cells"]:  # its metadata was lost
         item["metadata"] = {}
     assert "03.8" in find_in(read_notebook(json.dumps(bare).encode()), names, where)
+
+
+@needs_sandbox
+def test_a_helper_in_a_companion_wins_nothing(box, monkeypatch):
+    """The sandbox knows which exercises stand in which notebook, whatever the notebook says."""
+    keys = exercises_of(("01",))
+    monkeypatch.setattr(notebook_grader, "places", lambda: {key: "01, deeper" if key == "01.7" else "01" for key in keys})
+    (scores,) = (item for item in solved("01")["cells"] if tag_of(item) == ("01.7", "answer"))
+    assert {key: mark.passed for key, mark in marks_of(box, notebook(cell(RIGHT), scores)).items()} == {"01.7": True}
 
 
 def test_likeness_sees_through_comments_docstrings_and_layout():
