@@ -66,8 +66,8 @@ def attention(
     """
     check_widths(query, key, value, mask)
     if query.dim() == key.dim() == value.dim() == 3:
-        # PyTorch's CPU has no fused kernel without a head axis; with one, a training step of a layer with one head takes 4 to 20 % less
-        # time (python benchmarks/path_speed.py --only axis).
+        # PyTorch's CPU has no fused kernel without a head axis; with one, a training step of a layer with one head takes 2 to 5 % less
+        # time (python benchmarks/path_speed.py --only axis; 13 to 19 % were measured on another processor).
         heads = mask[:, None] if mask is not None and mask.dim() == 3 else mask
         return attention(query[:, None], key[:, None], value[:, None], heads, dropout, causal)[:, 0]
     n, m = query.shape[-2], key.shape[-2]
