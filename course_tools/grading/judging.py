@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import re
 from functools import cache, lru_cache
 
 import torch
@@ -16,6 +18,7 @@ from course_checks.lookup import find
 from course_checks.panel import CheckResult
 from course_checks.sentences import too_long
 from course_checks.shortcuts import HIDING
+from course_utils.mine import whole
 
 from . import wire
 from .likeness import likeness
@@ -24,6 +27,7 @@ from .messages import Report, Task
 from .package_copy import OPEN_PACKAGES
 from .reply import Reply, read_reply
 
+_MINE = re.compile(r"""\bmine\(\\?["'](\d\d[a-z]?\.\d+)""")  # in a notebook's JSON
 LIMIT = 10.0  # seconds for the answer itself, as in a notebook's check
 
 
@@ -46,7 +50,20 @@ def known_of(exercise_id: str, secret: str) -> Known:
     return Known()
 
 
-def task_for(exercise: Exercise, secret: str, limits: Limits, everything: bool = False) -> Task:
+def versions_for(exercise: Exercise, notebook: bytes) -> dict[str, tuple[str, str]]:
+    """The course's version of what a notebook asks ``mine`` for, to be run inside; none of the chapter that is graded."""
+    found: dict[str, tuple[str, str]] = {}
+    for key in set(_MINE.findall(notebook.decode("utf-8", "replace"))):
+        with contextlib.suppress(LookupError):
+            given = find(key).reference
+            if key in whole.course_parts() and key.split(".")[0] != exercise.id.split(".")[0]:
+                found[key] = (find(key).name, whole.by_itself(key))
+            elif getattr(given, "__module__", "").startswith("course_utils."):
+                found[key] = (given.__name__, f"from {given.__module__} import {given.__name__}")
+    return found
+
+
+def task_for(exercise: Exercise, secret: str, limits: Limits, everything: bool = False, notebook: bytes = b"") -> Task:
     """What the worker is asked to do; with ``everything`` it runs all cells above the exercise's check."""
     cases = [(case.args, case.gradients) for case in cases_for(exercise.id, secret)]
     return Task(
@@ -58,6 +75,7 @@ def task_for(exercise: Exercise, secret: str, limits: Limits, everything: bool =
         seconds=limits.timeout,
         size=limits.result,
         everything=everything,
+        versions=versions_for(exercise, notebook),
     )
 
 

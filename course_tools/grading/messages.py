@@ -5,7 +5,7 @@ Both sides of the sandbox import this file. Standard library only: the fork serv
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -33,7 +33,7 @@ class Task:
     """To the worker: an exercise to run and observe, with the cells it needs or with ``everything`` above its check.
 
     ``cases`` are pairs of arguments and of names to differentiate by. ``limit`` is the seconds of the answer itself, ``seconds`` those of
-    its cells, too; ``size`` the bytes of the result.
+    its cells, too; ``size`` the bytes of the result. ``versions``: what ``mine("04.4")`` gives inside, name and text by exercise.
     """
 
     exercise: str
@@ -44,6 +44,7 @@ class Task:
     seconds: float
     size: int
     everything: bool = False
+    versions: dict[str, tuple[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

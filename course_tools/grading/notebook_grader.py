@@ -138,7 +138,7 @@ class _Grading:
         return mark
 
     def _asked(self, channel: Channel, exercise: Exercise, everything: bool = False) -> Mark:
-        channel.send(vars(task_for(exercise, self.secret, self.limits, everything)))
+        channel.send(vars(task_for(exercise, self.secret, self.limits, everything, self.notebook.content)))
         report = read_report(channel.receive(self.limits.timeout + 10))
         return judge_report(exercise, self.secret, report, self.limits)
 

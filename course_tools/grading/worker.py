@@ -175,6 +175,7 @@ def observed(task: Task, found: Found, sources: dict[int, str]) -> Reply:
 
     from .blocked_calls import block, remembered
 
+    sys.modules["course_checks"].__dict__["VERSIONS"] = task.versions
     sys.stdout = sys.stderr = open(os.devnull, "w")  # prints of cells cost nothing, however many
     ours, alike, put_back = is_ours, likeness, remembered()
     wanted = found.above if task.everything else found.needs

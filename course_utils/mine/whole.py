@@ -39,6 +39,16 @@ def course_parts() -> dict[str, str]:
     return {match[1]: match[2].strip() for match in _BETWEEN.finditer(TEMPLATE.read_text(encoding="utf-8"))}
 
 
+def by_itself(exercise: str) -> str:
+    """The course's version of one part as a text that runs, after the parts that it uses."""
+    parts, needed, todo = course_parts(), set[str](), [exercise]
+    names = {name_of(text): key for key, text in parts.items()}
+    while todo:
+        needed.add(todo.pop())
+        todo += [names[n] for key in needed for n in global_names(parts[key]) if n in names and names[n] not in needed]
+    return tidy(BASE, [text for key, text in parts.items() if key in needed])
+
+
 def name_of(part: str) -> str:
     """What a part of the template defines."""
     return next(node.name for node in ast.parse(part).body if isinstance(node, (ast.FunctionDef, ast.ClassDef)))

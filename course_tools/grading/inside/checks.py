@@ -18,6 +18,17 @@ def check(exercise, answer=None, *more, **options):
     return Unchecked(answer)
 
 
+VERSIONS: dict = {}  # of exercises of other chapters that this notebook goes on with: name and text, from the judge
+
+
+def mine(exercise):
+    """The course's version: another notebook of the same hand-in is not here, and no right answer of this chapter is."""
+    name, text = VERSIONS[exercise]
+    space = {"__name__": "course_utils.version"}
+    exec(text, space)
+    return space[name]
+
+
 def progress(reset=False):
     """Nothing is known of progress here."""
 
