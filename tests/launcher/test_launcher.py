@@ -68,7 +68,7 @@ def tree(tmp_path):
     files = [
         "README.md", "LICENSE", "LICENSE-TEXT", "environment.yml", "docs/guide.md",
         "chapters/00_start_here.ipynb", "chapters/03_self_attention.ipynb",
-        "chapters/08a_encoder_decoder.ipynb", "chapters/.ipynb_checkpoints/x.ipynb",
+        "chapters/08a_encoder_decoder.ipynb", "chapters/.ipynb_checkpoints/x.ipynb", "chapters/deeper/03_more.ipynb",
         "solutions/03_self_attention.ipynb", "solutions/03_self_attention.md",
         "tests/checks/test_exercises.py", "tests/test_other.py",
         "course_utils/models/__init__.py", "course_checks/__init__.py", "course_checks/exercises/ch03/attend.md",
@@ -78,7 +78,7 @@ def tree(tmp_path):
     ]  # fmt: skip
     for name in files:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
-        is_chapter = name.startswith("chapters/0")
+        is_chapter = name.startswith(("chapters/0", "chapters/deeper"))
         (root / name).write_text(chapter_text() if is_chapter else "", encoding="utf-8")
     return root
 
@@ -704,15 +704,16 @@ def test_jupyterlab_takes_our_settings(server, tmp_path, monkeypatch):
 def test_restart_gives_a_fresh_copy(course, started, capsys):
     assert course.main(["restart", "3"]) == 0 and "fresh copy of chapter 03.\n" in capsys.readouterr().out
     (course.ROOT / "work" / "03_self_attention.ipynb").write_text("mine")
-    assert course.main(["restart", "3"]) == 0 and "Yours lies in" in capsys.readouterr().out
-    (kept,) = (course.ROOT / "work" / ".backup").iterdir()
-    assert kept.read_text() == "mine"
+    assert course.main(["restart", "3"]) == 0
+    companion, kept = sorted((course.ROOT / "work" / ".backup").iterdir())  # 03_more stands before 03_self_attention
+    said = f"Yours lies in {kept.relative_to(course.ROOT)} and {companion.relative_to(course.ROOT)}."
+    assert kept.read_text() == "mine" and said in capsys.readouterr().out
     assert course.main(["progress"]) == 0 and "progress()" in started[0][2]
 
 
 def test_a_handout_of_some_chapters(course, tmp_path):
     assert course.main(["handout", str(tmp_path / "week"), "3"]) == 0
-    assert [path.name for path in (tmp_path / "week" / "chapters").iterdir()] == ["03_self_attention.ipynb"]
+    assert sorted(path.name for path in (tmp_path / "week" / "chapters").rglob("*.ipynb")) == ["03_more.ipynb", "03_self_attention.ipynb"]
 
 
 def test_lab_without_a_start_page(course, started):
@@ -821,7 +822,7 @@ def test_handout(course, tmp_path, monkeypatch, capsys):
     assert course.main(["handout", str(target)]) == 0
     written = {p.relative_to(target).as_posix() for p in target.rglob("*") if p.is_file()}
     assert written == {
-        "chapters/00_start_here.ipynb", "chapters/03_self_attention.ipynb",
+        "chapters/00_start_here.ipynb", "chapters/03_self_attention.ipynb", "chapters/deeper/03_more.ipynb",
         "chapters/08a_encoder_decoder.ipynb", "course_checks/__init__.py", "course_checks/exercises/ch03/attend.md",
         "course_utils/models/__init__.py", "README.md", "docs/images/map.png",
         "environment.yml", "LICENSE", "LICENSE-TEXT", *COPIED,
@@ -837,10 +838,11 @@ def test_handout(course, tmp_path, monkeypatch, capsys):
     pretend_ready(learner.setup, extras=[])  # none of the developer's tools
     seen = []
     monkeypatch.setattr(learner.setup, "run_visibly", lambda command, env: seen.append(command) or 0)
-    assert learner.main(["test"]) == 0 and learner.main(["test", "8a", "--", "-x"]) == 0
+    assert learner.main(["test"]) == 0 and learner.main(["test", "8a", "--", "-x"]) == 0 and learner.main(["test", "3"]) == 0
     assert [command[1:] for command in seen] == [
         ["-m", "pytest", str(target / "chapters")],
         ["-m", "pytest", str(target / "chapters" / "08a_encoder_decoder.ipynb"), "-x"],
+        ["-m", "pytest", str(target / "chapters" / "03_self_attention.ipynb"), str(target / "chapters" / "deeper" / "03_more.ipynb")],
     ]
 
 
