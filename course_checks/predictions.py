@@ -4,6 +4,7 @@ from typing import Any
 
 from .compare import same
 from .exercise import Exercise
+from .sentences import quoted
 from .trial import Finding
 
 
@@ -44,7 +45,7 @@ def name_the_entries(exercise: Exercise, finding: Finding) -> None:
         reason = f"the mistake is “{best.name}”. {best.hint}" if best else _ratio(exercise, key, got[key], expected)
         if reason:
             reasons.setdefault(reason, []).append(key)
-    finding.clues = ["\n".join(f"{', '.join(f'“{key}”' for key in keys)}: {reason}" for reason, keys in reasons.items())] if reasons else []
+    finding.clues = ["\n".join(f"{', '.join(map(quoted, keys))}: {reason}" for reason, keys in reasons.items())] if reasons else []
 
 
 def _ratio(exercise: Exercise, key: str, got: Any, expected: dict[str, Any]) -> str:

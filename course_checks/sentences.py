@@ -29,6 +29,11 @@ def brief(value: Any, like: Any = None) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
+def quoted(key: str) -> str:
+    """The key of an entry in quotation marks, unless it has some of its own."""
+    return key if "“" in key else f"“{key}”"
+
+
 def does(name: str, one: str, many: str) -> str:
     """The verb that goes with the name of a result: ``weights do``, ``loss does``."""
     return many if name.endswith("s") and not name.endswith(("ss", "bias", "us")) else one
@@ -190,16 +195,16 @@ def value_problem(got: Any, kind: str, expected: Any, choices: tuple[str, ...]) 
         return "type", f"The keys of the dictionary have changed: look at {brief(lost[0])}.", "wrong type"
     for key, want in expected.items():
         if is_blank(got[key]):
-            return "not attempted", f"Entry “{key}” is still blank.", None
+            return "not attempted", f"Entry {quoted(key)} is still blank.", None
         if isinstance(want, (tuple, list)) and not isinstance(got[key], list):
             quotes = " (Without quotes?)" if isinstance(got[key], str) else ""
-            return "type", f"Entry “{key}”: {brief(got[key])} is not a tuple such as (2, 3).{quotes}", "wrong type"
+            return "type", f"Entry {quoted(key)}: {brief(got[key])} is not a tuple such as (2, 3).{quotes}", "wrong type"
         if isinstance(want, str) and (not isinstance(got[key], str) or choices and plain(got[key]) not in choices):
             allowed = " Choose from: " + ", ".join(f"“{word}”" for word in choices) + "." if choices else ""
-            return "type", f"Entry “{key}”: {brief(got[key])} is not one of the words asked for.{allowed}", "wrong type"
+            return "type", f"Entry {quoted(key)}: {brief(got[key])} is not one of the words asked for.{allowed}", "wrong type"
         if isinstance(want, (int, float)) and not isinstance(want, bool) and not is_number(got[key]):
             quotes = " (Without quotes?)" if isinstance(got[key], str) else ""
-            return "type", f"Entry “{key}”: {brief(got[key])} is not a number.{quotes}", "wrong type"
+            return "type", f"Entry {quoted(key)}: {brief(got[key])} is not a number.{quotes}", "wrong type"
     return None
 
 
@@ -238,5 +243,5 @@ def wrong_entries(got: Any, expected: Any, wrong: list[str]) -> str:
     """Which entries of a value exercise are wrong, without telling the right ones."""
     if not isinstance(expected, dict):
         return f"The measurement does not say {brief(got)}."
-    listed = "; ".join(f"“{key}”: you wrote {brief(got[key], expected[key])}" for key in wrong)
-    return f"{len(expected) - len(wrong)} of {len(expected)} entries agree with the measurement. Not these: {listed}."
+    listed = "; ".join(f"{quoted(key)}: you wrote {brief(got[key], expected[key])}" for key in wrong)
+    return f"{len(expected) - len(wrong)} of {len(expected)} right. Not these: {listed}."

@@ -10,6 +10,7 @@ from torch import Tensor
 from ..common import Case, FunctionExercise
 
 ROW = {word: row for row, word in enumerate("time fruit flies like a arrow banana".split())}
+ENDING = "End with `return w_q, w_k, w_v`: three tensors, in this order."
 SENTENCES = "fruit flies like a banana", "time flies like a arrow"
 
 
@@ -45,7 +46,7 @@ def effect(made: Any, case: Case) -> Tensor:
 def _matrices(made: Any) -> list[Tensor]:
     """The three matrices as floats. ValueError, in words for the learner, where they are no three or have other shapes."""
     if not isinstance(made, (list, tuple)) or len(made) != 3 or not all(isinstance(matrix, Tensor) for matrix in made):
-        raise ValueError("Three matrices are asked for. End with `return w_q, w_k, w_v`: three tensors, in this order.")
+        raise ValueError(f"Three matrices are asked for. {ENDING}")
     any_width = "(7, d_k): a row for each of the seven words, and as many columns as you like"
     for name, matrix, wanted in zip(("w_q", "w_k", "w_v"), made, (any_width, any_width, "(7, 2)"), strict=True):
         if matrix.dim() != 2 or len(matrix) != 7 or not matrix.numel() or name == "w_v" and matrix.shape[1] != 2:
@@ -57,9 +58,11 @@ def _matrices(made: Any) -> list[Tensor]:
 
 
 def leanings(judged: Tensor) -> Tensor:
-    """What tells mistakes apart: in a row that is not decided, which words get most, however much it is; values to one decimal."""
+    """What tells mistakes apart: in a row that is not decided which words get most, however much it is. Of values, those of the first
+    word, to one decimal and no larger than 2; and who else hands anything over."""
     if judged.shape[1] == 2:
-        return judged.round(decimals=1)
+        others = (judged[1:] != 0).any(-1, keepdim=True).expand(-1, 2)
+        return torch.cat([judged[:1].round(decimals=1).clamp(-2, 2), others.to(judged.dtype)])
     most = judged.amax(-1, keepdim=True)
     open_rows = (most < 1) & (most > judged.amin(-1, keepdim=True))
     return torch.where(open_rows, (judged > most - 0.04) / 2, judged)
