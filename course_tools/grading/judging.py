@@ -22,7 +22,7 @@ from course_utils.mine import whole
 
 from . import wire
 from .likeness import likeness
-from .marks import Limits, Mark, failed, mark_of
+from .marks import Limits, Mark, failed, mark_of, places
 from .messages import Report, Task
 from .package_copy import OPEN_PACKAGES
 from .reply import Reply, read_reply
@@ -51,12 +51,12 @@ def known_of(exercise_id: str, secret: str) -> Known:
 
 
 def versions_for(exercise: Exercise, notebook: bytes) -> dict[str, tuple[str, str]]:
-    """The course's version of what a notebook asks ``mine`` for, to be run inside; none of the chapter that is graded."""
+    """The course's version of what a notebook asks ``mine`` for, to be run inside; none of the chapter, or companion, that is graded."""
     found: dict[str, tuple[str, str]] = {}
     for key in set(_MINE.findall(notebook.decode("utf-8", "replace"))):
         with contextlib.suppress(LookupError):
             given = find(key).reference
-            if key in whole.course_parts() and key.split(".")[0] != exercise.id.split(".")[0]:
+            if key in whole.course_parts() and places()[key] != places()[exercise.id]:
                 found[key] = (find(key).name, whole.by_itself(key))
             elif getattr(given, "__module__", "").startswith("course_utils."):
                 found[key] = (given.__name__, f"from {given.__module__} import {given.__name__}")

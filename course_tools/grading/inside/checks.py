@@ -22,7 +22,7 @@ VERSIONS: dict = {}  # of exercises of other chapters that this notebook goes on
 
 
 def mine(exercise):
-    """The course's version: another notebook of the same hand-in is not here, and no right answer of this chapter is."""
+    """The course's version: another notebook of the same hand-in is not here, and no right answer of this notebook is."""
     name, text = VERSIONS[exercise]
     space = {"__name__": "course_utils.version"}
     exec(text, space)
