@@ -21,6 +21,7 @@ from .own_code import namespaces_of
 QUICK = 0.3  # seconds: a check that took longer is repeated on one case only
 _loading: list[str] = []  # exercises whose kept answers are being run just now, the outermost first
 _loaded: dict[str, tuple[str, Any]] = {}  # text and value of what was used in this session
+_given: dict[str, Any] = {}  # what mine gave last, by exercise
 
 
 def keep(exercise: Exercise, answer: Any, seconds: float) -> str:
@@ -33,6 +34,7 @@ def keep(exercise: Exercise, answer: Any, seconds: float) -> str:
             raise Leans("what earlier cells have changed")
         path = record.kept_file(exercise.id)
         private_folder(path.parent.parent)
+        private_folder(path.parent)
         write_bytes(path, text.encode(), 0o600)
     except Leans as reason:
         instead = "your earlier answer" if exercise.id in record.kept_answers() else "its own version"
@@ -52,7 +54,7 @@ def self_contained(exercise: Exercise, answer: Any) -> str:
 
     def known(value: Any) -> str | None:
         """What ``mine`` gave, or ``result.use`` where an exercise was open."""
-        found = ours[id(value)].id if id(value) in ours else next((key for key, (_, used) in _loaded.items() if used is value), None)
+        found = ours[id(value)].id if id(value) in ours else next((key for key, given in _given.items() if given is value), None)
         return f'mine("{found}")' if found and found != exercise.id else None
 
     day = time.strftime("%d %B %Y").lstrip("0")
@@ -108,6 +110,7 @@ def mine(exercise_id: str) -> Any:
             if isinstance(error, KeyboardInterrupt):
                 raise
             whose = f"the course's version; yours no longer runs ({type(error).__name__}). Run your check of {exercise.id} again."
+    _given[exercise.id] = value
     if not _loading:
         print(f"{exercise.name}: {whose}")
     return value

@@ -27,6 +27,8 @@ def alike(left: Any, right: Any, seen: set[tuple[int, int]] | None = None) -> bo
     seen.add((id(left), id(right)))
     if type(left) is not type(right) and not (isinstance(left, type) and isinstance(right, type)):
         return False
+    if hasattr(left, "__wrapped__") and hasattr(right, "__wrapped__"):
+        return alike(left.__wrapped__, right.__wrapped__, seen)
     if isinstance(left, types.FunctionType):
         cells = ([cell.cell_contents for cell in f.__closure__ or ()] for f in (left, right))
         return _same_code(left.__code__, right.__code__) and all(
@@ -42,8 +44,6 @@ def alike(left: Any, right: Any, seen: set[tuple[int, int]] | None = None) -> bo
         return alike(left.__func__, right.__func__, seen)
     if isinstance(left, property):
         return alike((left.fget, left.fset), (right.fget, right.fset), seen)
-    if hasattr(left, "__wrapped__"):
-        return alike(left.__wrapped__, right.__wrapped__, seen)
     if isinstance(left, (list, tuple)):
         return len(left) == len(right) and all(alike(a, b, seen) for a, b in zip(left, right, strict=True))
     if isinstance(left, dict):

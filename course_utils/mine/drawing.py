@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .whole import course_parts, name_of
 
-_PART = re.compile(r"\{([\w.]+)\}")
+_PART = re.compile(r"\{(\d\w+\.\d+)\}")
 
 
 def _filled(file: str, drawn: dict[bool, str], own: Set[str]) -> str:
