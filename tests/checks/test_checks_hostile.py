@@ -67,10 +67,10 @@ def test_lies_do_not_pass():
 
 
 def test_refusing_everything_earns_nothing():
-    def refuse(query, key, value, mask=None):
-        raise ValueError("6 4 3")
+    def refuse(kernels, dilations):
+        raise ValueError("0 1, 2 3, 3 2")
 
-    assert examine(BY_ID["03.2"], refuse).points == 0
+    assert examine(BY_ID["02.5"], refuse).points == 0
 
 
 @pytest.mark.parametrize("size", [(8000, 8000), (10**6, 10**6)])
