@@ -54,6 +54,9 @@ def test_a_chapter_leads_to_its_companion_and_back(number: str) -> None:
     if other is not None:
         wanted = f"{DEEPER if other.parent.name == DEEPER else '..'}/{other.stem}.ipynb"
         assert f"]({wanted})" in notebook_of(number, CHAPTER).cells[-1].source
+    if number.endswith(DEEPER):
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        assert f"[deeper](chapters/{DEEPER}/{SOURCES[number].stem}.ipynb) |" in readme, "README.md: the row of its chapter"
 
 
 @each_chapter
