@@ -53,6 +53,7 @@ def readme(root: Path, target: Path) -> str:
     """The README without what a class does not receive: sections, the sentence on solutions, links to files that are not in ``target``."""
     sections = re.split(r"(?m)^(?=## )", (root / "README.md").read_text(encoding="utf-8"))
     kept = "".join(part for part in sections if not part.startswith(README_CUTS))
+    kept = re.sub(r", \[deeper\]\((\S+?)\)", lambda link: link[0] if (target / link[1]).exists() else "", kept)
     kept = re.sub(r"[ \n]?`solutions/` [^\n.]*\.(?=\s)", "", kept)
     return re.sub(
         r"(?<!!)\[([^\]\n]+)\]\((?!\w+:|#)([^)#\s]+)[^)\s]*\)", lambda link: link[0] if (target / link[2]).exists() else link[1], kept

@@ -860,6 +860,8 @@ def test_the_readme_of_a_handout_leads_nowhere_that_is_missing(numbers, tmp_path
     assert "solutions/" not in text and "puts your answers and your own cells back" in text  # one sentence goes, its neighbours stay
     assert "[03 Scaled dot-product self-attention](chapters/03_self_attention.ipynb)" in text
     assert ("| 02 Soft alignment |" in text) == (numbers is not None)
+    handout.write(tmp_path / "next week", ROOT, ["04"])  # without chapter 03, and so without its companion
+    assert "| 03 Scaled dot-product self-attention |" in (tmp_path / "next week" / "README.md").read_text(encoding="utf-8")
 
 
 def test_handout_refuses_a_chapter_with_answers(course, tmp_path, capsys):
