@@ -27,6 +27,7 @@ class Ablation:
 
     ``claim``: the statement behind which it stands. ``breaks``: what is broken, in words. ``old`` is replaced by ``new`` in the one code
     cell that holds it; ``before`` is run first (to break the package instead of a cell). ``fails``: a piece of the one asserting line.
+    ``holds``: the change must *not* matter, such as twice as many steps of training, and the assertion must still pass.
     """
 
     claim: str
@@ -35,6 +36,7 @@ class Ablation:
     old: str = ""
     new: str = ""
     before: str = ""
+    holds: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,167 +1,229 @@
-"""Ablations of chapter 03, Scaled dot-product self-attention."""
+"""Ablations of chapter 03, Scaled dot-product self-attention, and of its companion."""
 
 from .ablation import Ablation
 
-HALF = """q16 = torch.full((1, 256), 20.0).half()             # (query, d_k)
-sizes16 = torch.tensor([[20.0], [15.0], [-3.0]])
-k16 = sizes16.expand(3, 256).half()                 # (key, d_k)
-"""
-MASKED = """out, out_causal = layer(x), layer(x, causal)
-    new, new_causal = layer(x[:, order]), layer(x[:, order], causal)
-"""
-LONGER = """            layer.w_q.weight *= gain
-            layer.w_k.weight *= gain
-"""
+PAIR = "query, key = torch.randn(2, count, d_k, generator=g)"
+LISTEN = '"your attention": lambda: SelfAttention(16, 16, 16)'
+TESTS = "senses.draw(300, count, seed=100 + count, held_out=True)"
+THREE = '"fruit → time, ripe → swift, banana → arrow"'
+CHOOSING = "assert min(choosing) > 0.9 and mean[0] > 0.9"
+LONGER = "assert choosing[7] > network[7] + 0.05"
 
-ABLATIONS = [
+CHAPTER = [
     Ablation(
-        "A product of independent queries and keys has variance d_k.",
+        "A product of independent queries and keys is typically as large as the root of the width.",
         "the key is the query",
-        "assert abs(variance / d_k - 1) < 0.05",
-        "    key = torch.randn(20_000, d_k)",
-        "    key = query",
+        "assert all(abs(v - 1) < 0.05 for v in by_root)",
+        PAIR,
+        "query = key = torch.randn(count, d_k, generator=g)",
     ),
     Ablation(
-        "For normal entries the excess kurtosis of the product is 6/d_k.",
-        "queries of entries +1 and -1",
-        "assert abs(kurtosis - expected) < max(",
-        "query = torch.randn(20_000, d_k)",
-        "query = torch.randn(20_000, d_k).sign()",
+        "Undivided scores grow with the width.",
+        "every pair divided by its root",
+        "assert 30 < undivided[-1] < 34",
+        "(query * key).sum(-1) / divisor",
+        "(query * key).sum(-1) / math.sqrt(d_k)",
     ),
     Ablation(
-        "Divided by d_k, random scores give nearly uniform weights.",
-        "the root in place of d_k",
-        'assert entropy["d_k"][-1] > 2.76',
-        '"d_k": lambda d: d}',
-        '"d_k": math.sqrt}',
+        "The words of the first row move because they listen.",
+        "nobody listens to anybody else",
+        "assert (mixed[1] - torch.tensor([1.34, 0.45])).abs().max() < 0.01",
+        "weights = torch.softmax(scores, dim=-1)        # (query, key)",
+        "weights = torch.eye(3)",
     ),
     Ablation(
-        "Undivided scores give the longest gradient, the root one length at every width.",
+        "A forbidden pair gets the weight 0.",
+        "the mask left out",
+        "torch.testing.assert_close(output, fused",
+        "output, weights = scaled_dot_product_attention(query, key, value, mask)",
+        "output, weights = scaled_dot_product_attention(query, key, value)",
+    ),
+    Ablation(
+        "Choosing helps, and not mixing alone.", "the plain mean in its place", CHOOSING, LISTEN, '"your attention": lambda: PlainMean(16)'
+    ),
+    Ablation(
+        "With one clause the plain mean is as good.",
+        "three clauses in the shortest test",
+        CHOOSING,
+        TESTS,
+        TESTS.replace("300, count,", "300, max(count, 3),"),
+    ),
+    Ablation(
+        "What the network lacks is room for more clauses.",
+        "no test longer than the training",
+        LONGER,
+        TESTS,
+        TESTS.replace("300, count,", "300, min(count, 3),"),
+    ),
+    Ablation(
+        "The comparison of the three ways does not depend on the length of the training.",
+        "twice as many steps",
+        LONGER,
+        "steps=300, lr=1e-2, label=name",
+        "steps=600, lr=1e-2, label=name",
+        holds=True,
+    ),
+    Ablation(
+        "The network's place in the comparison does not depend on its width.",
+        "a network twice as wide",
+        LONGER,
+        "def __init__(self, d_model, hidden=32):",
+        "def __init__(self, d_model, hidden=64):",
+        holds=True,
+    ),
+    Ablation(
+        "The layer moves “flies”.",
+        "the vectors before the layer",
+        "assert gap > 1",
+        "model.vectors(text.ids)[text",
+        "model.embed(text.ids)[text",
+    ),
+    Ablation(
+        "The mouse is no animal because of the screen.",
+        "another word of the same meaning",
+        "assert cheese[1] > 0.8 and stadium[2] < 0.2",
+        '"screen → cheese"',
+        '"screen → laptop"',
+    ),
+    Ablation(
+        "The flies are animals because of three words of their own clause.",
+        "three other words of the same meaning",
+        "assert cheese[1] > 0.8 and stadium[2] < 0.2",
+        THREE,
+        '"fruit → house, ripe → fresh, banana → apple"',
+    ),
+]
+
+WAYS = '"÷ 1": (1, 1), "÷ √d_k": (root, 1)'
+RATES = "share_right(learn(seed, *way, lr))"
+GRADIENT = "    loss, _ = translate(rotation, w_q, w_k, divisor)\n"
+HALF = """q = torch.full((1, 256), 20.0).half()                  # (query, d_k)
+sizes = torch.tensor([[20.0], [15.0], [-3.0]])
+k, v = sizes.expand(3, 256).half(), torch.eye(3).half()  # (key, …)
+"""
+CAUSAL = "layer(x, causal), layer(x[:, order], causal)"
+FAR = "assert gru[5] > 1.3 * plain[5]"
+
+DEEPER = [
+    Ablation(
+        "Undivided scores give the longest gradient.",
         "the root in place of 1",
         "assert none[0] > 5 * root[0]",
-        '"1": (1, 1), "√d_k"',
-        '"1": (root, 1), "√d_k"',
+        WAYS,
+        WAYS.replace("(1, 1)", "(root, 1)"),
     ),
     Ablation(
         "With the root the gradient has one length at every width.",
         "the power 3/4 in place of the root",
         "assert root.max() < 1.3 * root.min()",
-        '"√d_k": (root, 1)',
-        '"√d_k": (root ** 1.5, 1)',
+        WAYS,
+        WAYS.replace("(root, 1)", "(root ** 1.5, 1)"),
     ),
     Ablation(
         "Large scores make the gradients of two batches disagree.",
         "a smaller start for the undivided way, its gradient made longer",
-        'assert agreements["1"][1:].max() < 0.03',
-        "loss = retrieve(system, w_q, w_k, divisor)[0]\n",
-        "loss = retrieve(system, w_q / (math.sqrt(d_k) if divisor == smaller else 1), w_k, divisor)[0]\n"
+        'assert agreements["÷ 1"][1:].max() < 0.03',
+        GRADIENT,
+        "    loss, _ = translate(rotation, w_q / (math.sqrt(d_k) if divisor == smaller else 1), w_k, divisor)\n"
         "        loss = loss * (d_k if divisor == smaller else 1)\n",
-    ),
-    Ablation(
-        "Undivided scores need another learning rate.",
-        "the root for both",
-        "assert none[:, 1].max() < 0.3 and root[:, 1].min() > 0.9",
-        "learn(seed, *way, lr)[0]",
-        'learn(seed, *(four_ways(64)["√d_k"] if name == "1" else way), lr)[0]',
-    ),
-    Ablation(
-        "The projections learn which key belongs to the query.",
-        "another coordinate system in every step",
-        "assert none[:, 1].max() < 0.3 and root[:, 1].min() > 0.9",
-        "loss, right, cosine = retrieve(system, w_q, w_k, divisor)",
-        "loss, right, cosine = retrieve(start(_, d_k)[0], w_q, w_k, divisor)",
     ),
     Ablation(
         "What batches agree on is the task.",
         "a query that belongs to no key",
-        'assert agreements["1"][1:].max() < 0.03',
-        "query, key = x @ rotation @ w_q, x @ w_k",
-        "query, key = torch.randn(2, 64, len(w_q)) @ w_q, x @ w_k",
+        'assert agreements["÷ 1"][1:].max() < 0.03',
+        "query, key = words @ rotation @ w_q, words @ w_k",
+        "query, key = torch.randn(2, 64, len(w_q)) @ w_q, words @ w_k",
+    ),
+    Ablation(
+        "Undivided scores need another learning rate.",
+        "the root for both",
+        "assert none[:, 1].max() < 0.4 and root[:, 1].min() > 0.9",
+        RATES,
+        'share_right(learn(seed, *(four_ways(64)["÷ √d_k"] if name == "÷ 1" else way), lr))',
+    ),
+    Ablation(
+        "The projections learn which key belongs to the query.",
+        "another rotation in every step",
+        "assert none[:, 1].max() < 0.4 and root[:, 1].min() > 0.9",
+        "translate(rotation, w_q, w_k, divisor)[0].backward()",
+        "translate(start(_, d_k)[0], w_q, w_k, divisor)[0].backward()",
     ),
     Ablation(
         "With a smaller start a lower rate is enough.",
         "the usual start, divided by the root",
-        "assert root[:, 0].max() < 0.3 and small[:, 0].min() > 0.9",
-        "learn(seed, *way, lr)[0]",
-        'learn(seed, *(four_ways(64)["√d_k"] if way[1] > 1 else way), lr)[0]',
+        "assert root[:, 0].max() < 0.4 and small[:, 0].min() > 0.9",
+        RATES,
+        'share_right(learn(seed, *(four_ways(64)["÷ √d_k"] if way[1] > 1 else way), lr))',
+    ),
+    Ablation(
+        "At a large rate more steps do not help the undivided layer.",
+        "the root in its place",
+        "assert late[0] > 0.9 and late[1] < 0.9",
+        "learn(0, 1, lr=lr, steps=400)",
+        "learn(0, 8, lr=lr, steps=400)",
     ),
     Ablation(
         "A smaller start and a smaller rate are the same as the root.",
         "the same rate",
-        "torch.testing.assert_close(8 * without[2], with_root[2]",
-        "smaller=8, slower=8)",
-        "smaller=8)",
+        "torch.testing.assert_close(without, with_root",
+        "smaller=8, slower=8, lr=3e-4)",
+        "smaller=8, lr=3e-4)",
     ),
     Ablation(
-        "After training a query points the way of its own key.",
-        "the cosine with another key",
-        "assert all(abs(before) < 0.1 and after > 0.3",
-        "F.cosine_similarity(query, key, dim=-1)",
-        "F.cosine_similarity(query, key.roll(1, 1), dim=-1)",
+        "Divided by d_k, all widths learn in step.",
+        "divided by the root",
+        "assert wide[2] > 3 * wide[0] and max(level) < 1.6 * min(level)",
+        "right_score(d, d, steps)",
+        "right_score(d, math.sqrt(d), steps)",
     ),
     Ablation(
-        "Scores of nn.Linear's own start have a third of the size.",
-        "numbers of variance 1/d",
-        "assert abs(usual / 8 - 1 / 3) < 0.03",
-        "    query, key = to_q(torch.randn(5000, 768))",
-        "    for part in (to_q, to_k):\n        nn.init.normal_(part.weight, std=768 ** -0.5)\n"
-        "    query, key = to_q(torch.randn(5000, 768))",
+        "It is the right key whose score grows.",
+        "the score of another key",
+        "assert wide[2] > 3 * wide[0] and max(level) < 1.6 * min(level)",
+        "scores.diagonal(dim1=1, dim2=2)",
+        "scores.roll(1, -1).diagonal(dim1=1, dim2=2)",
     ),
     Ablation(
         "In float16 the product of large queries and keys overflows.",
         "bfloat16, which reaches further",
-        'rows["not scaled"][3:])',
+        'assert all(math.isnan(weight) for weight in rows["no root"][3:])',
         HALF,
         HALF.replace(".half()", ".bfloat16()"),
     ),
     Ablation(
         "Against the overflow the query must be divided before the product.",
         "divided after it",
-        'assert rows["query ÷ 16 first, then product"]',
-        "(q16 / 16) @ k16.T}",
-        "q16 @ k16.T / 16}",
+        'assert rows["query ÷ 16, then product"]',
+        "(q / 16) @ k.T}",
+        "q @ k.T / 16}",
     ),
     Ablation(
-        "Attention over the neighbours tells the two kinds of flies apart.",
-        "the layer left out",
-        "assert min(ambiguous for _, ambiguous in rows.values()) >= 0.95",
-        "return self.attend(self.embed(ids))  # (batch, token, d_model)",
-        "return self.embed(ids)",
-    ),
-    Ablation(
-        "The last word decides, not the word with the largest weight.",
-        "the last word taken from the other sentence",
-        'assert tags == (["verb", "preposition"] if verb',
-        "rows[sentence] = tags_of(tagger, sentence)[1:3]",
-        'rows[sentence] = tags_of(tagger, sentence.replace("arrow", "apple"))[1:3]',
+        "The logarithm makes up for the flat softmax.",
+        "the probability in its place",
+        'assert found["cross-entropy"][12] > 0.99',
+        "-torch.log(p[1])",
+        "-p[1]",
     ),
     Ablation(
         "With a causal mask attention is not equivariant.",
         "no mask",
         "assert small == [True, False, True, False]",
-        MASKED,
-        MASKED.replace(", causal)", ")"),
+        CAUSAL,
+        CAUSAL.replace(", causal", ""),
     ),
     Ablation(
         "A bias by offset brings the order back.",
         "no bias",
-        "assert shuffled > 0.01 and backwards < 1e-5",
-        "q @ k.mT / math.sqrt(16) + bias",
-        "q @ k.mT / math.sqrt(16)",
+        'assert gap["offset"] > 0.01',
+        "math.sqrt(8) + bias, dim=-1",
+        "math.sqrt(8), dim=-1",
     ),
     Ablation(
         "Only a bias that knows the side tells a sentence from its reverse.",
         "both sides alike",
-        "assert shuffled > 0.01 and backwards < 1e-5",
-        "-offset.abs() - 2 * (offset < 0)}",
-        "-offset.abs() - 2 * (offset != 0)}",
-    ),
-    Ablation(
-        "Keys, too, are an exchange.",
-        "the query pushed in place of the key",
-        "assert all(rows == list(range(5)) for rows in found.values())",
-        '"the key": attend(query, k, value)',
-        '"the key": attend(q, key, value)',
+        'assert gap["offset"] > 0.01',
+        '"offset": 1.0 * offset,',
+        '"offset": 1.0 * offset.abs(),',
     ),
     Ablation(
         "With its projections attention costs as much as a GRU at n = d.",
@@ -170,32 +232,46 @@ ABLATIONS = [
         "q, k, v = x @ w_q, x @ w_k, x @ w_v\n",
         "q = k = v = x\n",
     ),
+    Ablation("A window hides what is far.", "no window", "assert count == [64, 22, 22, 8]", "attend(x, near)", "attend(x)"),
     Ablation(
-        "A softmax can be computed in pieces.",
-        "old sums kept in the old unit",
-        "torch.testing.assert_close(pieces, whole",
-        "mixed = shrink * mixed + p @ v",
-        "mixed = mixed + p @ v",
+        "A feed-forward layer of two matrices can subtract.",
+        "a ReLU behind the second",
+        "assert two.min() < -1",
+        "two = one @ torch.randn(256, 64) / 16                # (token, 64)",
+        "two = torch.relu(one @ torch.randn(256, 64) / 16)",
     ),
     Ablation(
         "Both networks report the content of the marked token.",
         "no mark",
-        'assert errors["GRU"][2] < 0.05',
+        "assert gru[2] < 0.05 and plain[2] < 0.05",
         "torch.cat([content, mark,",
         "torch.cat([content, 0 * mark,",
     ),
     Ablation(
+        "Far away too many keys share the softmax.", "scores not stretched", FAR, "max(1, math.log(distance + 4) / math.log(13))", "1"
+    ),
+    Ablation(
+        "What is learned of distances does not depend on the length of the training.",
+        "twice as many steps for both networks",
+        FAR,
+        "steps=300, lr=5e-3",
+        "steps=600, lr=5e-3",
+        holds=True,
+    ),
+    Ablation(
         "How fast tokens become alike depends on the size of the scores.",
         "queries and keys as they are",
-        "assert even[1] > 0.98 and sharp[1] < 0.75",
-        LONGER,
-        "            pass\n",
+        "assert even[2] > 0.98 and sharp[2] < 0.75",
+        "        layer.w_q.weight *= gain\n        layer.w_k.weight *= gain\n",
+        "",
     ),
     Ablation(
         "Adding the input back slows it down.",
         "the input not added",
-        "assert even_kept[2] < 0.7",
+        "assert even_kept[4] < 0.7",
         "x = keep * x + layer(x)",
         "x = layer(x)",
     ),
 ]
+
+ABLATIONS = [*CHAPTER, *DEEPER]
