@@ -52,7 +52,7 @@ def test_tables_that_canvas_and_moodle_import(tmp_path, capsys):
     assert "when 4 of the notebooks were handed in" in capsys.readouterr().out
     text = (tmp_path / "out" / "canvas.csv").read_bytes().decode("utf-8")
     assert as_canvas_reads(text, {12: "doejane", 13: "roejoe"}, {})[1] == {
-        12: {"Attention 01": "4", "Attention 03": "3"},
+        12: {"Attention 01": "4", "Attention 03": "4"},
         13: {"Attention 01": "0", "Attention 03": ""},
     }
     worksheet = (tmp_path / "out" / "moodle.csv").read_bytes().decode("utf-8")
