@@ -20,7 +20,8 @@ import family_bodies as bodies
 import torch
 from report import HERE, write
 
-from course_utils.experiments import ch12a_control as control
+from course_tools.makers import styles as control
+from course_tools.makers.mini_gpt import bits_per_character
 from course_utils.experiments import ch12a_denoising as denoising
 from course_utils.experiments import ch12a_long_inputs as long_inputs
 from course_utils.models.gpt import GPTConfig
@@ -29,7 +30,7 @@ from course_utils.models.zoo.sparse import bigbird_mask
 from course_utils.text import noise
 from course_utils.text.numbers import LANGUAGES, number_tokens, split
 from course_utils.training.loop import fit
-from course_utils.training.mini_gpt import as_stream, bits_per_character, load_mini_gpt, read_corpus, window_loss
+from course_utils.training.mini_gpt import as_stream, load_mini_gpt, read_corpus, window_loss
 from course_utils.training.schedules import warmup_cosine
 
 LENGTH, BLOCK = 64, 4

@@ -17,8 +17,9 @@ from dataclasses import replace
 import torch
 from report import write
 
+from course_tools.makers.mini_gpt import pretrain
 from course_utils.models.decoder import DecoderConfig, llama_style
-from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, pretrain, read_corpus
+from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, read_corpus
 
 WIDTH = 32
 

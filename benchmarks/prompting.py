@@ -11,13 +11,14 @@ import json
 import torch
 from report import HERE, write
 
+from course_tools.makers import multitask as maker
 from course_utils.experiments import ch11b_incontext as incontext
 from course_utils.experiments import ch11b_multitask as multitask
 
 
 def zero_shot(seed):
     """Right answers, on held-out numbers, of a model trained from scratch."""
-    model, words, _ = multitask.train(seed=seed)
+    model, words, _ = maker.train(seed=seed)
     (trained, never), numbers = multitask.combinations(), multitask.split_numbers()[1]
     found = {"trained": multitask.accuracy(model, words, trained, numbers)}
     for task, kind in never:

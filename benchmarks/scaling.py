@@ -18,9 +18,10 @@ import time
 import torch
 from report import HERE, write
 
+from course_tools.makers.mini_gpt import pretrain
 from course_utils.models.decoder import DecoderConfig
 from course_utils.training.loop import EarlyStopping
-from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, pretrain, read_corpus
+from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, read_corpus
 
 WIDTHS, PARTS = (8, 16, 32, 64, 96), (16, 4)
 GRID, STEPS = (16, 32, 64), (125, 500, 2_000)

@@ -15,6 +15,12 @@ from typing import Any
 
 import torch
 
+from course_tools.makers import mini_bert as make_b
+from course_tools.makers import mini_gpt as make_g
+from course_tools.makers import multitask as make_m
+from course_tools.makers import sums as make_s
+from course_tools.makers import translator as make_t
+from course_tools.makers.model_file import save_model
 from course_utils.experiments import ch11b_multitask, ch11b_sums, ch13b_window
 from course_utils.models.bert import BertConfig
 from course_utils.models.gpt import GPTConfig
@@ -22,13 +28,12 @@ from course_utils.text import gazette
 from course_utils.text.bpe import ByteBPE
 from course_utils.text.numbers import number_pairs
 from course_utils.training import gazette_bert, mini_bert, mini_gpt, translator
-from course_utils.training.model_file import save_model
 
 
 def make_translator(steps: int, seed: int) -> tuple[Path, str]:
-    translator.save(*translator.train(steps=steps, seed=seed))
+    make_t.save(*make_t.train(steps=steps, seed=seed))
     model, source, target = translator.load_translator()
-    share = translator.exact(model, number_pairs(translator.split_numbers()[1]), source, target)
+    share = make_t.exact(model, number_pairs(translator.split_numbers()[1]), source, target)
     return translator.FILE, f"{share:.1%} of {translator.HELD_OUT} held-out numbers exact"
 
 
@@ -42,19 +47,19 @@ def make_mini_bert(steps: int, seed: int) -> tuple[Path, str]:
         "num_layers": 2,
         "max_len": 64,
     }
-    model, _ = mini_bert.pretrain(corpus, BertConfig(**sizes, dropout=0.0, init_std=0.06), steps, seed=seed)
-    mini_bert.save(model, corpus.tokenizer)
-    return mini_bert.FILE, str(mini_bert.score(mini_bert.load_mini_bert()[0], corpus))
+    model, _ = make_b.pretrain(corpus, BertConfig(**sizes, dropout=0.0, init_std=0.06), steps, seed=seed)
+    make_b.save(model, corpus.tokenizer)
+    return mini_bert.FILE, str(make_b.score(mini_bert.load_mini_bert()[0], corpus))
 
 
 def make_mini_gpt(steps: int, seed: int) -> tuple[Path, str]:
     corpus = mini_gpt.read_corpus(docstrings=True)
     tokenizer = ByteBPE.train(corpus.training, 1_024)
     config = GPTConfig(vocab_size=len(tokenizer), d_model=120, num_heads=4, num_layers=3, max_len=128, dropout=0.0)
-    model, _ = mini_gpt.pretrain(mini_gpt.as_stream(tokenizer, corpus.training), config, steps, seed=seed)
-    mini_gpt.save(model, tokenizer)
+    model, _ = make_g.pretrain(mini_gpt.as_stream(tokenizer, corpus.training), config, steps, seed=seed)
+    make_g.save(model, tokenizer)
     held_out = mini_gpt.as_stream(tokenizer, corpus.held_out)
-    return mini_gpt.FILE, f"{mini_gpt.bits_per_character(mini_gpt.load_mini_gpt()[0], held_out, corpus.held_out):.3f} bits per character"
+    return mini_gpt.FILE, f"{make_g.bits_per_character(mini_gpt.load_mini_gpt()[0], held_out, corpus.held_out):.3f} bits per character"
 
 
 def make_gazette_bert(steps: int, seed: int) -> tuple[Path, str]:
@@ -64,7 +69,7 @@ def make_gazette_bert(steps: int, seed: int) -> tuple[Path, str]:
 
 
 def make_multitask(steps: int, seed: int) -> tuple[Path, str]:
-    ch11b_multitask.save(*ch11b_multitask.train(steps, seed=seed)[:2])
+    make_m.save(*make_m.train(steps, seed=seed)[:2])
     model, words = ch11b_multitask.load_multitask()
     numbers = ch11b_multitask.split_numbers()[1]
     trained, never = (ch11b_multitask.accuracy(model, words, pairs, numbers) for pairs in ch11b_multitask.combinations())
@@ -72,7 +77,7 @@ def make_multitask(steps: int, seed: int) -> tuple[Path, str]:
 
 
 def make_sums(steps: int, seed: int) -> tuple[Path, str]:
-    model, history = ch11b_sums.train(steps, seed)
+    model, history = make_s.train(steps, seed)
     save_model(ch11b_sums.FILE, model, model.config, "python benchmarks/stored_models.py sums")
     asked = ch11b_sums.questions(500, torch.Generator().manual_seed(1))
     right = ch11b_sums.share_right(ch11b_sums.load_sums(), asked).mean()

@@ -14,16 +14,12 @@ from functools import cache
 from pathlib import Path
 
 import torch
-from torch import Tensor
-from torch.nn import functional as F
 
 from ..models.gpt import GPT, GPTConfig
 from ..text.numbers import number_tokens
-from ..text.vocabulary import EOS_ID, Vocabulary, pad
-from ..training.loop import History, fit
-from ..training.model_file import load_model, save_model
+from ..text.vocabulary import EOS_ID, Vocabulary
+from ..training.model_file import load_model
 from ..training.sampling import generate
-from ..training.schedules import warmup_cosine
 
 FILE = Path(__file__).with_name("ch11b_multitask.safetensors")
 CODES = {"English": "en", "German": "de", "French": "fr", "Spanish": "es"}
@@ -66,33 +62,6 @@ def split_numbers() -> tuple[list[int], list[int]]:
     return drawn[HELD_OUT:], drawn[:HELD_OUT]
 
 
-def vocabulary() -> Vocabulary:
-    """Every word of every text."""
-    words = {word for kind in KINDS for number in range(LIMIT) for word in spelled(number, kind)}
-    return Vocabulary([sorted(words | {":", "->"} | {word for task in TASKS for word in task.split()})])
-
-
-def train(steps: int = 3_000, width: int = 64, seed: int = 0, lr: float = 4e-3, batch: int = 48) -> tuple[GPT, Vocabulary, History]:
-    """Train from scratch on whole texts, instruction and input included: to a language model they are words like all others."""
-    words, trained, numbers, draw = vocabulary(), combinations()[0], split_numbers()[0], random.Random(seed)
-    torch.manual_seed(seed)
-    model = GPT(GPTConfig(vocab_size=len(words), d_model=width, num_heads=4, num_layers=3, max_len=MAX_LEN, dropout=0.0))
-    optimizer = torch.optim.AdamW(model.parameters(), lr=lr, betas=(0.9, 0.95), weight_decay=0.05, fused=True)
-
-    def loss() -> Tensor:
-        rows = []
-        for _ in range(batch):
-            (task, kind), number = draw.choice(trained), draw.choice(numbers)
-            rows.append(words.encode(prompt(task, number, kind) + answer(task, number, kind), eos=True))
-        ids = pad(rows)
-        logits = model(ids[:, :-1]).flatten(0, 1)
-        return F.cross_entropy(logits, ids[:, 1:].flatten(), ignore_index=0)
-
-    schedule = warmup_cosine(steps, steps // 10, floor=0.02)
-    history = fit(model, loss, steps, lr, "learning tasks", optimizer=optimizer, clip=1.0, schedule=schedule)
-    return model.eval(), words, history
-
-
 def complete(model: GPT, words: Vocabulary, prompts: Sequence[Sequence[str]]) -> list[list[str]]:
     """The most probable continuation of each prompt, up to the end of the text. Prompts of one length go in one batch."""
     found: list[list[str]] = [[] for _ in prompts]
@@ -110,11 +79,6 @@ def accuracy(model: GPT, words: Vocabulary, pairs: Sequence[tuple[str, str]], nu
     cases = [(task, number, kind) for task, kind in pairs for number in numbers]
     written = complete(model, words, [prompt(task if told is None else told, number, kind) for task, number, kind in cases])
     return sum(text == answer(*case) for text, case in zip(written, cases, strict=True)) / len(cases)
-
-
-def save(model: GPT, words: Vocabulary, path: Path = FILE) -> None:
-    """Weights, configuration and vocabulary in one safetensors file."""
-    save_model(path, model, model.config, "python benchmarks/stored_models.py multitask", words=words.tokens[4:])
 
 
 def load_multitask(path: str | Path = FILE) -> tuple[GPT, Vocabulary]:

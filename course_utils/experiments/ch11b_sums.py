@@ -13,10 +13,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..models.gpt import GPT, GPTConfig
-from ..training.loop import History, fit
 from ..training.model_file import load_model
 from ..training.sampling import generate
-from ..training.schedules import warmup_cosine
 
 FILE = Path(__file__).with_name("ch11b_sums.safetensors")
 SYMBOLS = "0123456789+=,!|"
@@ -110,23 +108,6 @@ def share_right(model: GPT, asked: Tensor) -> Tensor:
     truth = [f"{sum(map(int, text[:-1].split('+'))):02d}" for text in spell(asked)]
     with_ends = (encode([t + end for t in truth]) for end in ("|", "!|"))
     return torch.stack([log_probs(model, torch.cat([asked, answer], 1)).exp() for answer in with_ends]).sum(0)
-
-
-def train(steps: int = 2_500, seed: int = 0, lr: float = 3e-3, batch: int = 96, width: int = 48) -> tuple[GPT, History]:
-    """A GPT that has read such lines; the loss counts the answers alone."""
-    torch.manual_seed(seed)
-    model = GPT(GPTConfig(vocab_size=len(SYMBOLS), d_model=width, num_heads=4, num_layers=2, max_len=PROMPT + LONGEST, dropout=0.0))
-    g = torch.Generator().manual_seed(seed)
-    pool = lines(40_000, g)
-
-    def loss() -> Tensor:
-        rows = pool[torch.randint(len(pool), (batch,), generator=g)]
-        return -log_probs(model, rows).mean() / 4
-
-    optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.01, betas=(0.9, 0.98))
-    schedule = warmup_cosine(steps, max(1, steps // 25), floor=0.02)
-    history = fit(model, loss, steps, lr, "sums", clip=1.0, schedule=schedule, optimizer=optimizer)
-    return model.eval(), history
 
 
 def load_sums(path: str | Path = FILE) -> GPT:

@@ -37,27 +37,6 @@ def shift_matrix(k: float, d_model: int, base: float = 10_000.0) -> Tensor:
     return torch.block_diag(*blocks)
 
 
-class Embeddings(nn.Module):
-    """Token and learned position embeddings, added, then LayerNorm and dropout: ids ``(batch, n)`` -> ``(batch, n, d_model)``.
-
-    Source: Devlin et al. 2018, section 3 (without segments). Raises ValueError, with both numbers, for ``n > max_len``.
-    """
-
-    def __init__(self, vocab_size: int, d_model: int, max_len: int, dropout: float = 0.1, eps: float = 1e-12):
-        super().__init__()
-        self.token = nn.Embedding(vocab_size, d_model)
-        self.position = nn.Embedding(max_len, d_model)
-        self.norm = nn.LayerNorm(d_model, eps=eps)
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(self, ids: Tensor) -> Tensor:
-        """Vectors ``(batch, n, d_model)``."""
-        n, room = ids.shape[-1], self.position.num_embeddings
-        if n > room:
-            raise ValueError(f"{n} tokens, but the table has {room} positions")
-        return self.dropout(self.norm(self.token(ids) + self.position.weight[:n]))
-
-
 def offsets(n: int, m: int | None = None) -> Tensor:
     """``(n, m)`` integers, key position minus query position; ``m`` defaults to ``n``."""
     return torch.arange(n if m is None else m) - torch.arange(n)[:, None]

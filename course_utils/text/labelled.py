@@ -3,9 +3,7 @@
 Each reader takes a file in the format of the course's own, and raises ValueError with file and line for a broken one.
 """
 
-import random
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,23 +53,3 @@ def questions(path: Path = HERE / "questions.tsv") -> list[Question]:
             raise ValueError(f"{place}: the passage does not contain the answer {answer!r}, or first inside a longer word")
         found.append(Question(passage, question, answer, start))
     return found
-
-
-def group_of(item: tuple) -> Hashable:
-    return getattr(item, "group", item[0])  # the passage of a question
-
-
-def split(items: Sequence, seed: int = 0, held_out: float = 0.25, key: Callable[..., Hashable] = group_of) -> tuple[list, list]:
-    """``(train, test)``, the same for the same seed: equal keys stay on one side, groups with equal labels give equal shares.
-
-    Raises ValueError if ``held_out`` leaves a side without a group.
-    """
-    labels: dict[Hashable, list[str]] = defaultdict(list)
-    for item in items:
-        labels[key(item)].append(getattr(item, "label", ""))
-    groups = sorted(random.Random(seed).sample(list(labels), len(labels)), key=lambda group: sorted(labels[group]))
-    if not 0 < held_out < 1 or not 0 < int(held_out * len(groups) + 0.5) < len(groups):
-        raise ValueError(f"held_out={held_out} of {len(groups)} groups: between 0 and 1, and neither side may stay empty")
-    # Groups with the same labels are neighbours now, in random order: each step of 1/held_out takes one of them.
-    chosen = {g for i, g in enumerate(groups) if int((i + 1) * held_out + 0.5) > int(i * held_out + 0.5)}
-    return [item for item in items if key(item) not in chosen], [item for item in items if key(item) in chosen]

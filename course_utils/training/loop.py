@@ -119,25 +119,6 @@ def fit(
     return history
 
 
-def accumulated(loss: Callable[[], Tensor], parts: int) -> Callable[[], Tensor]:
-    """A loss for ``fit``: the mean of ``parts`` calls of ``loss``, of which one is held in memory at a time.
-
-    Gradients of all calls but the last are added up here, those of the last one when ``fit`` asks for them.
-    """
-    if parts < 1:
-        raise ValueError(f"parts={parts} must be at least 1")
-
-    def mean() -> Tensor:
-        done: float | Tensor = 0.0
-        for _ in range(parts - 1):
-            part = loss() / parts
-            part.backward()
-            done = done + part.detach()
-        return loss() / parts + done
-
-    return mean
-
-
 def _progress_bar(steps: int, label: str) -> Any:
     from tqdm.auto import tqdm
 

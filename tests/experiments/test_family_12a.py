@@ -6,7 +6,7 @@ from random import Random
 import pytest
 import torch
 
-from course_utils.experiments import ch12a_control as control
+from course_tools.makers import styles as control
 from course_utils.experiments import ch12a_denoising as denoising
 from course_utils.experiments import ch12a_long_inputs as long_inputs
 from course_utils.models.gpt import GPT, GPTConfig

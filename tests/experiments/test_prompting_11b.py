@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from course_tools.makers import multitask as maker
 from course_utils.experiments import ch11b_incontext as incontext
 from course_utils.experiments import ch11b_multitask as multitask
 
@@ -108,8 +109,8 @@ def test_the_committed_multitask_model() -> None:
 def test_saving_and_loading(tmp_path) -> None:
     from safetensors.torch import save_file
 
-    model, words, history = multitask.train(steps=2, width=16)
-    multitask.save(model, words, tmp_path / "m.safetensors")
+    model, words, history = maker.train(steps=2, width=16)
+    maker.save(model, words, tmp_path / "m.safetensors")
     again, same = multitask.load_multitask(tmp_path / "m.safetensors")
     assert same.tokens == words.tokens
     assert len(history) == 2

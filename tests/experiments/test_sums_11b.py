@@ -5,6 +5,7 @@ import itertools
 import pytest
 import torch
 
+from course_tools.makers import sums as maker
 from course_utils.experiments import ch11b_sums as sums
 from course_utils.models.gpt import GPT, GPTConfig
 
@@ -74,5 +75,5 @@ def test_what_is_written_ends_and_is_as_probable_as_it_is_said() -> None:
 
 
 def test_training_lowers_the_loss() -> None:
-    _, history = sums.train(steps=12, batch=16, width=16)
+    _, history = maker.train(steps=12, batch=16, width=16)
     assert history[-1] < history[0]

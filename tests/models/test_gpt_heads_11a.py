@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from course_tools.makers import mini_gpt as maker
 from course_utils.models.gpt import GPT, GPTConfig
 from course_utils.models.gpt_heads import TaskHead
 from course_utils.text.bpe import ByteBPE
@@ -79,7 +80,7 @@ def test_nats_score_every_token_once() -> None:
 def test_saving_and_loading(tmp_path) -> None:
     tokenizer = ByteBPE.train(["the theme of the thesis"] * 3, 262)
     gpt = GPT(GPTConfig(vocab_size=len(tokenizer), d_model=12, num_heads=3, num_layers=1, max_len=16)).eval()
-    mini_gpt.save(gpt, tokenizer, tmp_path / "m.safetensors")
+    maker.save(gpt, tokenizer, tmp_path / "m.safetensors")
     again, same = mini_gpt.load_mini_gpt(tmp_path / "m.safetensors")
     assert same.merges == tokenizer.merges and again.config == gpt.config
     ids = torch.tensor([tokenizer.encode("the theme")])
@@ -92,4 +93,4 @@ def test_the_committed_model_is_small_and_knows_something() -> None:
     assert mini_gpt.FILE.stat().st_size < 1.5e6
     gpt, tokenizer = mini_gpt.load_mini_gpt()
     page = mini_gpt.read_corpus().held_out[0][:3_000]
-    assert mini_gpt.bits_per_character(gpt, mini_gpt.as_stream(tokenizer, [page]), [page]) < 2.0
+    assert maker.bits_per_character(gpt, mini_gpt.as_stream(tokenizer, [page]), [page]) < 2.0

@@ -10,7 +10,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
-from torch.nn import functional as F
 
 from course_utils.models import positions as P
 
@@ -46,29 +45,6 @@ def test_shift_matrix_shifts_and_composes(k, half):
     torch.testing.assert_close(table @ m.T, P.sinusoidal(20, d, start=100 + k).double(), rtol=0, atol=1e-6)
     torch.testing.assert_close(m @ P.shift_matrix(3, d), P.shift_matrix(k + 3, d))
     torch.testing.assert_close(m @ m.T, torch.eye(d, dtype=torch.float64))
-
-
-@few
-@given(batch=sizes, n=sizes, vocabulary=st.integers(1, 20), d=st.integers(2, 12))
-def test_embeddings_equal_one_hot_products(batch, n, vocabulary, d):
-    torch.manual_seed(0)
-    layer = P.Embeddings(vocabulary, d, max_len=n + 1, dropout=0.0)
-    nn.init.normal_(layer.norm.weight)
-    ids = torch.randint(vocabulary, (batch, n))
-    weights = [p.detach().clone().requires_grad_() for p in layer.parameters()]
-    token, place, gain, shift = weights
-    want = F.layer_norm(F.one_hot(ids, vocabulary).float() @ token + torch.eye(n, n + 1) @ place, (d,), gain, shift, 1e-12)
-    got, direction = layer(ids), torch.randn(batch, n, d)
-    torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-5)
-    grads = torch.autograd.grad((got * direction).sum(), list(layer.parameters()))
-    for mine, theirs in zip(grads, torch.autograd.grad((want * direction).sum(), weights), strict=True):
-        torch.testing.assert_close(mine, theirs, rtol=1e-3, atol=1e-3)
-
-
-def test_embeddings_have_the_dropout_they_are_given():
-    torch.manual_seed(0)
-    out = P.Embeddings(5, 64, 100, dropout=0.1)(torch.randint(5, (20, 100)))
-    assert abs((out == 0).float().mean().item() - 0.1) < 0.01
 
 
 @few
@@ -187,7 +163,6 @@ def test_rope_scores_depend_on_the_offset_alone(halves):
         (lambda: P.RelativeBias(2, 0), "0"),
         (lambda: P.t5_bucket(torch.arange(3), True, 7), "7"),
         (lambda: P.T5Bias(2, True, 32, 8), "max_distance=8"),
-        (lambda: P.Embeddings(5, 4, 3)(torch.zeros(1, 4, dtype=torch.long)), "4 tokens, but the table has 3"),
     ],
 )
 def test_bad_input_is_refused_with_its_numbers(call, numbers):

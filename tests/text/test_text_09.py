@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_tools import python_prose
+from course_tools.makers import mini_bert as maker
 from course_utils.models.bert import BertConfig, BertForPretraining
 from course_utils.text import prose
 from course_utils.text.pretraining import IGNORED, Pair, make_batch, mask_tokens, next_sentence_pairs
@@ -294,7 +295,7 @@ def corpus() -> mini_bert.Corpus:
 
 @pytest.fixture(scope="module")
 def tiny(corpus: mini_bert.Corpus) -> BertForPretraining:
-    return mini_bert.pretrain(
+    return maker.pretrain(
         corpus, BertConfig(vocab_size=400, d_model=16, num_heads=2, d_ff=32, num_layers=1, max_len=32, dropout=0.0), 3, batch=4
     )[0]
 
@@ -308,7 +309,7 @@ def test_held_out_pages_are_not_trained_on(corpus: mini_bert.Corpus) -> None:
 
 
 def test_three_steps_of_pretraining_are_reproducible(corpus: mini_bert.Corpus, tiny: BertForPretraining) -> None:
-    again, history = mini_bert.pretrain(corpus, tiny.bert.config, 3, batch=4)
+    again, history = maker.pretrain(corpus, tiny.bert.config, 3, batch=4)
     assert len(history) == 3
     assert not again.training
     for name, value in tiny.state_dict().items():
@@ -316,7 +317,7 @@ def test_three_steps_of_pretraining_are_reproducible(corpus: mini_bert.Corpus, t
 
 
 def test_score_counts(corpus: mini_bert.Corpus, tiny: BertForPretraining) -> None:
-    found = mini_bert.score(tiny, corpus, epochs=1)
+    found = maker.score(tiny, corpus, epochs=1)
     assert 0 <= found.tokens <= 1
     assert 0.01 < found.most_frequent < 0.2
     assert found.pairs > 50
@@ -324,11 +325,11 @@ def test_score_counts(corpus: mini_bert.Corpus, tiny: BertForPretraining) -> Non
     tokens = sum(len(p.first) + len(p.second) for p in pairs)
     assert found.pairs == len(pairs)
     assert abs(found.selected - 0.15 * tokens) < 4 * (0.15 * 0.85 * tokens) ** 0.5
-    assert mini_bert.score(tiny, corpus, epochs=1) == found
+    assert maker.score(tiny, corpus, epochs=1) == found
 
 
 def test_saved_and_loaded(tmp_path, corpus: mini_bert.Corpus, tiny: BertForPretraining) -> None:
-    mini_bert.save(tiny, corpus.tokenizer, tmp_path / "tiny.safetensors")
+    maker.save(tiny, corpus.tokenizer, tmp_path / "tiny.safetensors")
     model, tokenizer = mini_bert.load_mini_bert(tmp_path / "tiny.safetensors")
     assert tokenizer.pieces == corpus.tokenizer.pieces
     assert model.bert.config == tiny.bert.config
@@ -346,7 +347,7 @@ def test_other_files_are_refused(tmp_path, corpus: mini_bert.Corpus, tiny: BertF
         mini_bert.load_mini_bert(tmp_path / "other.safetensors")
     other = BertForPretraining(BertConfig(vocab_size=400, d_model=24, num_heads=2, d_ff=32, num_layers=1, max_len=32))
     other.bert.config = tiny.bert.config
-    mini_bert.save(other, corpus.tokenizer, tmp_path / "wrong.safetensors")
+    maker.save(other, corpus.tokenizer, tmp_path / "wrong.safetensors")
     with pytest.raises(ValueError, match=r"norm.bias is \(24,\), expected \(16,\)"):
         mini_bert.load_mini_bert(tmp_path / "wrong.safetensors")
 
@@ -368,7 +369,7 @@ def test_fill_in(corpus: mini_bert.Corpus, tiny: BertForPretraining) -> None:
 
 def test_the_committed_model_is_better_than_guessing() -> None:
     model, tokenizer = mini_bert.load_mini_bert()
-    found = mini_bert.score(model, mini_bert.read_corpus(tokenizer=tokenizer), epochs=4)
+    found = maker.score(model, mini_bert.read_corpus(tokenizer=tokenizer), epochs=4)
     assert found.tokens > 3 * found.most_frequent
     assert found.next_sentence > 0.5
     assert mini_bert.FILE.stat().st_size < 2_000_000

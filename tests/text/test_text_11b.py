@@ -102,10 +102,11 @@ def test_messages(call, message):
 
 
 def test_pretrain_takes_a_decoder_and_watches_it():
+    from course_tools.makers.mini_gpt import pretrain
     from course_utils.models.decoder import Decoder, DecoderConfig
     from course_utils.models.gpt import GPT, GPTConfig
     from course_utils.training.loop import EarlyStopping
-    from course_utils.training.mini_gpt import nats, pretrain
+    from course_utils.training.mini_gpt import nats
 
     stream, sizes = torch.arange(200) % 7, {"vocab_size": 7, "d_model": 8, "num_heads": 1, "num_layers": 1, "max_len": 6, "dropout": 0.0}
     model, history = pretrain(

@@ -10,7 +10,7 @@ from safetensors import safe_open
 from torch import nn
 
 from course_utils.paths import PACKAGE, ROOT
-from course_utils.training.loop import EarlyStopping, History, accumulated, evaluating, fit
+from course_utils.training.loop import EarlyStopping, History, evaluating, fit
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from stored_models import MODELS  # noqa: E402
@@ -22,21 +22,6 @@ def line(seed=0):
     x = torch.randn(64, 4)
     y = x @ torch.tensor([1.0, -2.0, 0.5, 3.0]) + 1
     return module, x, y
-
-
-def test_accumulating_four_quarters_equals_one_batch():
-    states = []
-    for count in (1, 4):
-        module, x, y = line()
-        parts = iter(list(zip(x.chunk(count), y.chunk(count), strict=True)) * 20)
-
-        def loss(module=module, parts=parts):
-            a, b = next(parts)
-            return (module(a)[:, 0] - b).square().mean()
-
-        states.append((fit(module, accumulated(loss, count), 20, 0.05), module.weight.detach()))
-    torch.testing.assert_close(torch.tensor(states[0][0].losses), torch.tensor(states[1][0].losses))
-    torch.testing.assert_close(states[0][1], states[1][1])
 
 
 def test_clipping_bounds_the_step():
@@ -125,8 +110,6 @@ def test_bad_numbers_are_named(options, message):
 def test_objects_for_fit_refuse_bad_numbers():
     with pytest.raises(ValueError, match="patience=0"):
         EarlyStopping(0)
-    with pytest.raises(ValueError, match="parts=0"):
-        accumulated(lambda: torch.zeros(()), 0)
 
 
 def test_the_mode_is_put_back_whatever_happens():

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
+from course_tools.makers.translator import exact, save
 from course_utils.show.box import reply, type_and_see
 from course_utils.text.numbers import number_pairs
 from course_utils.text.vocabulary import Vocabulary
-from course_utils.training.translator import FILE, MAX_LEN, exact, load_translator, save, split_numbers
+from course_utils.training.translator import FILE, MAX_LEN, load_translator, split_numbers
 
 
 def test_held_out_numbers_were_not_trained_on():
