@@ -39,7 +39,7 @@ COMPANION_WORDS, COMPANIONS_WORDS = 2_500, 25_000  # of one companion, and of al
 
 
 def run_seconds(number: str) -> int:
-    """What running a chapter's solved notebook may take, on two quiet cores."""
+    """What running a chapter's solved notebook may take, on two quiet cores: it runs on one thread, so also its seconds of a processor."""
     return 30 if number[:2] <= "07" else 60
 
 

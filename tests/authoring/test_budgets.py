@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
-from counted import CHAPTERS, COMPANIONS, ONLY, counted
+import os
 
-from course_tools.authoring.budgets import BUDGETS, COMPANION_WORDS, COMPANIONS_WORDS
+import pytest
+from counted import CHAPTERS, COMPANIONS, ONLY, chapter_of, counted
+
+from course_tools.authoring.budgets import BUDGETS, COMPANION_WORDS, COMPANIONS_WORDS, run_seconds
+from course_tools.authoring.chapter import SOLUTION
+from course_tools.authoring.execute import execute
+from course_utils.paths import ROOT
 
 # Chapter by chapter, in the order of BUDGETS, the figures that do not keep their budget yet; a dot where it is kept.
 # Nothing may be added here, and no figure may get worse. Whoever shortens a chapter takes out what it keeps.
@@ -59,6 +64,21 @@ def test_a_chapter_keeps_its_budget(number: str, name: str) -> None:
 def test_the_list_only_gets_shorter() -> None:
     assert set(LISTED) <= set(CHAPTERS) - {"03"}, "a chapter in the new form is listed no more"
     assert sum(map(len, LISTED.values())) <= 179
+
+
+@pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs a notebook: `course.py test --full`")
+@pytest.mark.parametrize("number", [number for number in CHAPTERS if number not in LISTED])
+def test_a_chapter_in_the_new_form_runs_in_its_time(number: str) -> None:
+    """By the processor's clock, which other work on the machine does not change much."""
+    import resource  # not on Windows
+
+    def spent() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    before = spent()
+    execute(chapter_of(number), SOLUTION, "", ROOT)
+    assert spent() - before <= run_seconds(number)
 
 
 @pytest.mark.parametrize("label", COMPANIONS)
