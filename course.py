@@ -177,7 +177,8 @@ def mine(args):
     target, own = whole.write(ROOT, args.name or getpass.getuser())
     parts = whole.course_parts()
     print(f"{target.name}: {len(own)} of {len(parts)} parts are yours" + (f" ({', '.join(own)})." if own else "."))
-    print(f"Let it train and write, about a minute:  {setup.VENV_PYTHON} {target.name}")
+    python = setup.VENV_PYTHON if setup.VENV_PYTHON.exists() else "python"
+    print(f"Let it train and write, about a minute:  {python} {target.name}")
     return 0
 
 

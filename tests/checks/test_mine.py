@@ -74,7 +74,8 @@ KEPT = {  # cells, and what the text must or must not hold
     "a lambda in another cell": (["scaled = lambda n, w, b: n * w + b", SCALED], ["scaled = lambda"], []),
     "an answer that is a lambda": (
         [
-            "layer_norm = lambda x, weight, bias, eps=1e-5: (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, correction=0) + eps).sqrt() * weight + bias"
+            "layer_norm = lambda x, weight, bias, eps=1e-5: weight * ((x - x.mean(-1, keepdim=True))\n"
+            "    / (x.var(-1, keepdim=True, correction=0) + eps).sqrt()) + bias"
         ],
         ["layer_norm = lambda"],
         [],
@@ -125,7 +126,7 @@ KEPT = {  # cells, and what the text must or must not hold
     ),
     "an answer built by another function": (
         [
-            "def make(k):\n    def layer_norm(x, weight, bias, eps=1e-5):\n        return F.layer_norm_by_hand(x) if k else None\n    return layer_norm",
+            "def make(k):\n    return lambda x: k * x",
             norm("normal * weight + bias").replace("def layer_norm", "def own"),
             "layer_norm = own",
         ],
@@ -353,7 +354,8 @@ def test_the_parts_of_the_file_are_right_answers():
 def trained(path, folder):
     """What the file reaches in a few steps, in a Python of its own that knows nothing of the course."""
     code = (
-        "import sys, importlib.util as u; s = u.spec_from_file_location('m', sys.argv[1]); m = u.module_from_spec(s); s.loader.exec_module(m)\n"
+        "import sys, importlib.util as u\ns = u.spec_from_file_location('m', sys.argv[1])\n"
+        "m = u.module_from_spec(s)\ns.loader.exec_module(m)\n"
         "m.torch.set_num_threads(1); print(m.translate_numbers(steps=2), *m.read_and_write(sys.argv[2], steps=2))\n"
         "assert not [name for name in sys.modules if name.startswith('course_')]"
     )
@@ -401,6 +403,16 @@ def test_an_older_file_is_kept(folder):
     (folder / "my_transformer.py").write_text("# my own changes\n")
     whole.write(folder, "Ada")
     assert (folder / "my_transformer.before.py").read_text() == "# my own changes\n"
+
+
+def test_the_command(folder, monkeypatch, capsys):
+    import course
+
+    monkeypatch.setattr(course, "ROOT", folder)
+    solved("03.1")
+    assert course.main(["mine", "--name", "Ada Lovelace"]) == 0
+    assert "my_transformer.py: 1 of 22 parts are yours (03.1).\nLet it train" in capsys.readouterr().out
+    assert "built by Ada Lovelace" in (folder / "my_transformer.py").read_text(encoding="utf-8")
 
 
 def test_the_numbers_of_the_file_are_those_of_the_course():
