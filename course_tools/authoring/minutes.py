@@ -17,7 +17,7 @@ from course_utils.paths import ROOT
 
 from .chapter import SOLUTION
 from .clock import Figures, figures, rounded
-from .ledger import find_sources
+from .ledger import find_texts
 from .source import read_chapter
 from .stored import notebook_path, read_stored
 
@@ -35,8 +35,13 @@ def with_head(text: str, counted: Figures) -> str:
 
 
 def with_sums(page: str, counted: dict[str, Figures]) -> str:
-    """``docs/teaching.md`` with today's minutes: of each chapter, of all, of the exercises, of the weeks of its plans."""
-    minutes = {n: {"reading": rounded(f.reading), "core": rounded(f.with_core), "all": rounded(f.total)} for n, f in counted.items()}
+    """``docs/teaching.md`` with today's minutes: of each chapter, of all, of the exercises, of the weeks of its plans.
+
+    ``counted`` has a chapter's figures under "03", its companion's, whose exercises are optional ones, under "03-deeper".
+    """
+    chapters = {label: each for label, each in counted.items() if "-" not in label}
+    minutes = {n: {"reading": rounded(f.reading), "core": rounded(f.with_core), "all": rounded(f.total)} for n, f in chapters.items()}
+    spare = {n: sum(each.optional for label, each in counted.items() if label.split("-")[0] == n) for n in chapters}
     reading, core, everything = (sum(each[which] for each in minutes.values()) for which in ("reading", "core", "all"))
 
     def week(cell: str) -> int:
@@ -46,21 +51,21 @@ def with_sums(page: str, counted: dict[str, Figures]) -> str:
     page = _TOTAL.sub(f"| all | | {reading} | {core} | {everything} ", page)
     hours = f"about {everything / 60:.0f} hours: {reading / 60:.0f} to read, and with the core exercises {core / 60:.0f}."
     page = _HOURS.sub(hours, page)
-    page = _STATED.sub(lambda m: f"{m[1]}Core: {counted[m[2]].core} minutes. Optional: {counted[m[2]].optional}.", page)
+    page = _STATED.sub(lambda m: f"{m[1]}Core: {counted[m[2]].core} minutes. Optional: {spare[m[2]]}.", page)
     return _WEEK.sub(lambda m: f"{m[1]} {week(m[2])} ", page)
 
 
 def main() -> int:
     """The command; names the files that it has changed."""
     counted, wanted = {}, {}
-    for number, path in find_sources(ROOT).items():
+    for label, path in find_texts(ROOT).items():
         chapter = read_chapter(path)
         solved = read_stored(notebook_path(chapter, SOLUTION, ROOT))
         if solved is None:
-            print(f"error: {number} has no solved notebook; build {number}", file=sys.stderr)
+            print(f"error: {label} has no solved notebook; build {label}", file=sys.stderr)
             return 1
-        counted[number] = figures(chapter, solved)
-        wanted[path] = with_head(path.read_text(encoding="utf-8"), counted[number])
+        counted[label] = figures(chapter, solved)
+        wanted[path] = with_head(path.read_text(encoding="utf-8"), counted[label])
     page = ROOT / "docs" / "teaching.md"
     wanted[page] = with_sums(page.read_text(encoding="utf-8"), counted)
     for path, text in wanted.items():
