@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from counted import TEXTS, counted
+from counted import COMPANIONS, TEXTS, chapter_of, counted
 
 from course_checks.engine import catalogue
 from course_tools.authoring.clock import rounded
@@ -65,6 +65,14 @@ def test_every_exercise_is_core_or_optional_once():
     took = sum(stated(n, core=True) for n in CHAPTERS)
     sentence = f"{len(CORE)} of the {len(EXERCISES)} exercises are core; they take {took} of the {sum(map(stated, CHAPTERS))} minutes"
     assert sentence in PAGE, f"docs/teaching.md should say: {sentence!r}"
+
+
+def test_optional_exercises_live_in_the_companion_where_there_is_one():
+    optional = set(EXERCISES) - CORE
+    for companion in COMPANIONS:
+        chapter = companion.split("-")[0]
+        assert set(chapter_of(companion).stubs) <= optional, f"exercises of the companion of {chapter} are optional"
+        assert not set(chapter_of(chapter).stubs) & optional, f"exercises of {chapter} are core; optional ones go to its companion"
 
 
 def test_the_command_writes_what_the_tests_ask_for():
