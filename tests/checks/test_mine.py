@@ -450,3 +450,37 @@ def test_gather_runs_nothing_twice_that_is_no_definition():
     book = Notebook("ran = []", "ran.append(1)\ndef scaled(n, w, b):\n    return n * w + b\nran.append(2)", SCALED)
     gather.gather("layer_norm", book.space["layer_norm"], book.space)
     assert book.space["ran"] == [1, 2]
+
+
+# ---------------------------------------------------------------- grading
+
+
+ASKED = b'{"source": ["M = mine(\\"04.4\\")\\n", "f = mine(\'06.1\'); mine(\\"07a.1\\"); mine(\\"99.1\\"); mine(\\"01.2\\"); mine(\\"09.9\\")"]}'
+
+
+def test_in_grading_it_is_the_courses_version_of_other_chapters(monkeypatch):
+    """The judge sends text and runs none of it; inside, ``mine`` runs it. An answer of the chapter that is graded is never sent."""
+    from course_tools.grading.judging import task_for, versions_for
+    from course_tools.grading.marks import Limits
+    from course_tools.grading.worker import is_ours
+
+    monkeypatch.setattr(kept, "_run", None)
+    monkeypatch.setattr(kept, "keep", None)
+    versions = versions_for(find("07a.4"), ASKED)
+    assert set(versions) == {"04.4", "06.1", "01.2"} and all(type(text) is str for pair in versions.values() for text in pair)
+    assert task_for(find("07a.4"), "secret", Limits(), notebook=ASKED).versions == versions
+    inside = {"__name__": "course_checks"}
+    exec((ROOT / "course_tools" / "grading" / "inside" / "checks.py").read_text(encoding="utf-8"), inside)
+    inside["VERSIONS"].update(versions)
+    assert examine(find("04.4"), inside["mine"]("04.4")).passed
+    assert inside["mine"]("01.2") is find("01.2").reference
+    assert is_ours(inside["mine"]("04.4")) and is_ours(inside["mine"]("06.1"))  # handed in as it is, it wins nothing
+
+
+def test_export_leaves_kept_answers_at_home(folder):
+    """A hand-in is the notebooks: what is kept is made of them."""
+    from course_utils.launcher.export import export
+
+    Notebook(norm()).run("check('07a.1', layer_norm)")
+    with pytest.raises(ValueError, match="no exercise is answered"):
+        export(folder / "a.zip", "Ada", folder)

@@ -63,6 +63,6 @@ def test_what_is_solved_is_used_drawn_and_written(tmp_path, monkeypatch):
     assert f"2 of {len(course_parts())} parts are yours (03.1, 03.2)" in done.stdout, done.stderr
     done = subprocess.run([sys.executable, "my_transformer.py"], cwd=course, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    right, mine, table = (float(re.search(text, done.stdout)[1]) for text in (r"(\d+) of 100", r"costs ([\d.]+)", r"pays ([\d.]+)"))
+    right, mine, table = (float(re.search(text, done.stdout)[1]) for text in (r"(\d+) of 100", r"costs (\d+\.\d+)", r"pays (\d+\.\d+)"))
     assert right >= 80 and mine < table, done.stdout
     print(done.stdout[-600:])
