@@ -2,6 +2,7 @@
 
 import errno
 import inspect
+import json
 import linecache
 import os
 import re
@@ -455,7 +456,8 @@ def test_gather_runs_nothing_twice_that_is_no_definition():
 # ---------------------------------------------------------------- grading
 
 
-ASKED = b'{"source": ["M = mine(\\"04.4\\")\\n", "f = mine(\'06.1\'); mine(\\"07a.1\\"); mine(\\"99.1\\"); mine(\\"01.2\\"); mine(\\"09.9\\")"]}'
+CALLS = """M = mine("04.4"); f = mine('06.1'); mine("07a.1"); mine("99.1"); mine("01.2")"""
+ASKED = json.dumps({"source": [CALLS]}).encode()
 
 
 def test_in_grading_it_is_the_courses_version_of_other_chapters(monkeypatch):
