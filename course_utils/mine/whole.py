@@ -67,7 +67,7 @@ class _File:
 
     def own(self, exercise: str, kept: str) -> str:
         """The reader's answer with its helpers, as it stands in the file; :class:`Apart`."""
-        main, texts = name_of(self.parts[exercise]), list[str]()
+        main, texts = next(name for name, part in self.names.items() if part == exercise), list[str]()
         new_names: dict[str, str] = {}
         for text in _statements(kept, self.names):
             for old, new in new_names.items():
@@ -136,7 +136,7 @@ def _from_course(module: str, name: str, parts: dict[str, str]) -> list[str]:
             node.module = ".".join(filter(None, (base, node.module)))
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
-                if (alias.asname or alias.name) == name and node.module != "__future__":  # type: ignore[union-attr]
+                if (alias.asname or alias.name) == name:
                     return _imported(node, alias, parts)
         elif _bound(text := _text_of(node, source)) == name:
             for used in global_names(text):
@@ -167,10 +167,11 @@ def assembled(kept: dict[str, str], whose: str) -> tuple[str, list[str]]:
     """The file, and the exercises that are the reader's own in it. ``kept``: texts of kept answers by exercise."""
     file, chosen, own = _File(), {}, []
     course = dict(file.parts)
-    with contextlib.suppress(SyntaxError):
-        for exercise, text in kept.items():  # what the reader's own parts look like, before any is placed
-            main = next((t for t in _statements_or_none(text, file.names) if _bound(t) == name_of(course[exercise])), None)
+    for exercise, text in list(kept.items()):  # what the reader's own parts look like, before any is placed
+        with contextlib.suppress(Apart, SyntaxError):
+            main = next((t for t in _statements(text, file.names) if _bound(t) == name_of(course[exercise])), None)
             file.parts[exercise] = main or course[exercise]
+            kept = kept if main else {key: value for key, value in kept.items() if key != exercise}
     for exercise in course:
         mark = f"# the course's version of {exercise}; solve it and it will be yours"
         chosen[exercise] = f"{mark}\n{course[exercise]}"
@@ -190,13 +191,6 @@ def assembled(kept: dict[str, str], whose: str) -> tuple[str, list[str]]:
     text = text.replace("{{HEAD}}", head(whose, own, [e for e in used if e not in own])).replace("{{IMPORTS}}", "\n".join(imports).strip())
     text = re.sub(r"\n{3,}", "\n\n\n", text)
     return re.sub(r"(?m)\n+^(# =+ .*)\n+", r"\n\n\n\1\n\n\n", text), own
-
-
-def _statements_or_none(text: str, names: dict[str, str]) -> list[str]:
-    try:
-        return _statements(text, names)
-    except (Apart, SyntaxError):
-        return []
 
 
 def _used(chosen: dict[str, str], file: _File) -> list[str]:

@@ -407,6 +407,25 @@ def test_helpers_of_one_name_keep_apart(folder):
     trained(path, folder)
 
 
+def test_odd_files_cost_nobody_the_command(folder):
+    """An answer under another name, one that takes a function of the course with an import of its own, files that are damaged."""
+    solved("07a.1", "06.1")
+    parts = whole.course_parts()
+    record.kept_file("04.3").write_text(
+        parts["04.3"].replace("def merge_heads", "def lay_side_by_side") + "\nmerge_heads = lay_side_by_side\n"
+    )
+    record.kept_file("08a.7").write_text(f"import torch\nfrom course_utils.training.schedules import noam\n{parts['08a.7']}\n    noam\n")
+    record.kept_file("11a.7").write_text(f"import torch\nfrom course_utils.nowhere import thing\n{parts['11a.7']}\n    thing\n")
+    record.kept_file("11a.2").write_text("def something_else():\n    pass\n")
+    record.kept_file("11a.3").write_text("def windows(:\n")
+    record.kept_file("11a.4").write_bytes(b"\xff\xfe\x00")
+    path, own = whole.write(folder, "Ada")
+    text = path.read_text(encoding="utf-8")
+    assert own == ["04.3", "06.1", "07a.1", "08a.7"] and "merge_heads = lay_side_by_side" in text
+    assert "# the course's version of 11a.7: mine uses course_utils.nowhere.thing" in text and "something_else" not in text
+    trained(path, folder)
+
+
 def test_an_older_file_is_kept(folder):
     whole.write(folder, "Ada")
     (folder / "my_transformer.py").write_text("# my own changes\n")
