@@ -5,7 +5,6 @@ from .ablation import Ablation
 PAIR = "query, key = torch.randn(2, count, d_k, generator=g)"
 LISTEN = '"your attention": lambda: SelfAttention(16, 16, 16)'
 TESTS = "senses.draw(300, count, seed=100 + count, held_out=True)"
-THREE = '"fruit → time, ripe → swift, banana → arrow"'
 CHOOSING = "assert min(choosing) > 0.9 and mean[0] > 0.9"
 LONGER = "assert choosing[7] > network[7] + 0.05"
 
@@ -74,23 +73,51 @@ CHAPTER = [
     Ablation(
         "The layer moves “flies”.",
         "the vectors before the layer",
-        "assert gap > 1",
-        "model.vectors(text.ids)[text",
-        "model.embed(text.ids)[text",
+        "assert gaps[0] > 0.5 > gaps[1]",
+        "model.vectors(text.ids)[here]",
+        "model.embed(text.ids)[here]",
     ),
     Ablation(
-        "The mouse is no animal because of the screen.",
+        "The network falls behind because it was trained on three clauses.",
+        "eight clauses in the training",
+        LONGER,
+        "senses.draw(400, topics=3, seed=0)",
+        "senses.draw(400, topics=8, seed=0)",
+    ),
+    Ablation(
+        "“Cheese” in place of “screen” makes an animal of the mouse.",
         "another word of the same meaning",
-        "assert cheese[1] > 0.8 and stadium[2] < 0.2",
-        '"screen → cheese"',
-        '"screen → laptop"',
+        "assert turned[1] > 0.8 and turned[2] < 0.2",
+        'screen="cheese"',
+        'screen="laptop"',
     ),
     Ablation(
-        "The flies are animals because of three words of their own clause.",
-        "three other words of the same meaning",
-        "assert cheese[1] > 0.8 and stadium[2] < 0.2",
-        THREE,
-        '"fruit → house, ripe → fresh, banana → apple"',
+        "“Stadium” in place of “cave” makes a piece of wood of the bat.",
+        "another animal's place",
+        "assert turned[1] > 0.8 and turned[2] < 0.2",
+        'cave="stadium"',
+        'cave="barn"',
+    ),
+    Ablation(
+        "With the plain mean the clouds overlap, because the other clauses speak in.",
+        "sentences of one clause alone",
+        "assert gaps[0] > 0.5 > gaps[1]",
+        "for text in tests[:3]]",
+        "for text in tests[:1]]",
+    ),
+    Ablation(
+        "The plain mean is a vote of the clauses.",
+        "a vote of one clause fewer",
+        "assert all(abs(m - v) < 0.06",
+        "votes = [vote(count) for count in topics]",
+        "votes = [vote(max(1, count - 1)) for count in topics]",
+    ),
+    Ablation(
+        "One matrix is enough here because the embeddings learn.",
+        "embeddings that stay as they were drawn",
+        "assert accuracy(single, tests[7]) > 0.85",
+        "single = Tagger(listen)\n",
+        "single = Tagger(listen)\nsingle.embed.weight.requires_grad_(False)\n",
     ),
 ]
 

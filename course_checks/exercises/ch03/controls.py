@@ -6,10 +6,10 @@ from ..common import Case, Prediction
 def oracle() -> dict[str, str]:
     return {
         "choosing helps, not mixing": "even weights",
-        "“flies” learns from “fruit”": "another word",
-        "the order of the words plays no part": "shuffled words",
-        "queries and keys need two matrices": "one matrix",
-        "it learned a rule, not the sentences": "new sentences",
+        "“mouse” needs “screen”": "hidden word",
+        "to it, “dog bites man” is “man bites dog”": "shuffled words",
+        "asking and being found are two things": "one matrix",
+        "it understood, and does not just remember": "new sentences",
     }
 
 
