@@ -24,6 +24,7 @@ QUICK = 0.3  # seconds: a check that took longer is repeated on one case only
 _loading: list[str] = []  # exercises whose kept answers are being run just now, the outermost first
 _loaded: dict[str, tuple[str, Any]] = {}  # text and value of what was used in this session
 _given: dict[str, Any] = {}  # what mine gave last, by exercise
+asked: set[str] = set()  # exercises that mine was asked for; check looks whether an answer did while it ran
 
 
 def keep(exercise: Exercise, answer: Any, seconds: float) -> str:
@@ -113,6 +114,7 @@ def mine(exercise_id: str) -> Any:
                 raise
             whose = f"the course's version; yours no longer runs ({type(error).__name__}). Run your check of {exercise.id} again."
     _given[exercise.id] = value
+    asked.add(exercise.id)
     if not _loading:
         print(f"{exercise.name}: {whose}")
     return value

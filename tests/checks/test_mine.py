@@ -505,3 +505,18 @@ def test_export_leaves_kept_answers_at_home(folder):
     Notebook(norm()).run("check('07a.1', layer_norm)")
     with pytest.raises(ValueError, match="no exercise is answered"):
         export(folder / "a.zip", "Ada", folder)
+
+
+def test_what_mine_gives_is_no_answer_to_its_own_exercise() -> None:
+    ours = mine("04.4")
+
+    class More(ours):  # type: ignore[misc, valid-type]
+        pass
+
+    def fetched(query, key, value, mask=None):  # type: ignore[no-untyped-def]
+        return mine("03.2")(query, key, value, mask)
+
+    for exercise, answer in (("04.4", ours), ("04.4", More), ("03.2", fetched)):
+        result = check(exercise, answer)
+        assert not result.passed and result.points == 0, exercise
+    assert "out of bounds" in result.message and result.stage == "forbidden shortcut"
