@@ -7,62 +7,49 @@ import functools
 import types
 from typing import Any
 
-SKIPPED = {
-    "__dict__",
-    "__weakref__",
-    "__module__",
-    "__doc__",
-    "__qualname__",
-    "__annotations__",
-    "__firstlineno__",
-    "__static_attributes__",
-}
+PLAIN = (int, float, complex, str, bytes, set, frozenset)
+SKIPPED = set("__dict__ __weakref__ __module__ __doc__ __qualname__ __annotations__ __firstlineno__ __static_attributes__".split())
 
 
-def alike(left: Any, right: Any, seen: set[tuple[int, int]] | None = None) -> bool:
+def alike(left: Any, right: Any, seen: dict[tuple[int, int], Any] | None = None) -> bool:
     """Compare code step by step, constants by value; what is neither is alike only to itself."""
-    seen = set() if seen is None else seen
+    seen = {} if seen is None else seen
     if left is right or (id(left), id(right)) in seen:
         return True
-    seen.add((id(left), id(right)))
+    seen[id(left), id(right)] = left, right  # kept alive: nothing else may get their numbers
     if type(left) is not type(right) and not (isinstance(left, type) and isinstance(right, type)):
         return False
     if hasattr(left, "__wrapped__") and hasattr(right, "__wrapped__"):
         return alike(left.__wrapped__, right.__wrapped__, seen)
-    if isinstance(left, types.FunctionType):
-        cells = ([cell.cell_contents for cell in f.__closure__ or ()] for f in (left, right))
-        return _same_code(left.__code__, right.__code__) and all(
-            alike(a, b, seen)
-            for a, b in ((left.__defaults__, right.__defaults__), (left.__kwdefaults__, right.__kwdefaults__), tuple(cells))
-        )
-    if isinstance(left, type):
-        one, other = ({key: value for key, value in vars(c).items() if key not in SKIPPED} for c in (left, right))
-        return left.__name__ == right.__name__ and alike(left.__bases__, right.__bases__, seen) and alike(one, other, seen)
-    if isinstance(left, functools.partial):
-        return alike((left.func, left.args, left.keywords), (right.func, right.args, right.keywords), seen)
-    if isinstance(left, (staticmethod, classmethod)):
-        return alike(left.__func__, right.__func__, seen)
-    if isinstance(left, property):
-        return alike((left.fget, left.fset), (right.fget, right.fset), seen)
-    if isinstance(left, (list, tuple)):
-        return len(left) == len(right) and all(alike(a, b, seen) for a, b in zip(left, right, strict=True))
-    if isinstance(left, dict):
-        return list(left) == list(right) and all(alike(left[key], right[key], seen) for key in left)
     if type(left).__name__ == "Tensor":
         return bool(left.dtype == right.dtype and left.shape == right.shape and (left == right).all())
-    if isinstance(left, (int, float, complex, str, bytes, set, frozenset)) or type(left).__name__ == "dtype":
+    if isinstance(left, PLAIN) or type(left).__name__ == "dtype":
         return bool(left == right or left != left and right != right)
-    return False
+    ours, theirs = _inside(left), _inside(right)
+    return ours is not None and theirs is not None and len(ours) == len(theirs) and all(map(alike, ours, theirs, [seen] * len(ours)))
 
 
-def _same_code(left: types.CodeType, right: types.CodeType) -> bool:
-    """The same steps, names and constants, wherever they stand."""
-    if _steps(left) != _steps(right) or len(left.co_consts) != len(right.co_consts):
-        return False
-    return all(
-        _same_code(a, b) if isinstance(a, types.CodeType) and isinstance(b, types.CodeType) else type(a) is type(b) and a == b
-        for a, b in zip(left.co_consts, right.co_consts, strict=True)
-    )
+def _inside(value: Any) -> list[Any] | None:
+    """What a value is made of, to be compared one after the other; None for what is not looked into."""
+    match value:
+        case types.FunctionType():
+            held = [cell.cell_contents for cell in value.__closure__ or ()]
+            return [value.__code__, value.__defaults__, value.__kwdefaults__, held]
+        case types.CodeType():
+            return [_steps(value), value.co_consts]
+        case type():
+            return [value.__name__, value.__bases__, {key: item for key, item in vars(value).items() if key not in SKIPPED}]
+        case functools.partial():
+            return [value.func, value.args, value.keywords]
+        case staticmethod() | classmethod():
+            return [value.__func__]
+        case property():
+            return [value.fget, value.fset]
+        case dict():
+            return [list(value), *value.values()]
+        case list() | tuple():
+            return list(value)
+    return None
 
 
 def _steps(code: types.CodeType) -> list[tuple[str, Any]]:

@@ -89,12 +89,14 @@ def test_an_ablation_may_stand_in_a_companion(tmp_path: Path, monkeypatch: pytes
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.format(number, number - 1), encoding="utf-8")
     monkeypatch.setattr(of_ablations, "ROOT", tmp_path)
-    of_ablations.code_cells.cache_clear(), of_ablations.runnable_cells.cache_clear()
+    of_ablations.code_cells.cache_clear()
+    of_ablations.runnable_cells.cache_clear()
     wanted = {"03": Ablation("", "a", fails="number > 0", old="= 1", new="= 0"), "03-deeper": Ablation("", "b", "number > 2", "= 3", "= 2")}
     for label, ablation in wanted.items():
         assert text_of("03", ablation) == label
         assert list(cells_behind(label, ablation, broken=True).values())[0] == ablation.new.replace("=", "number =")
-    of_ablations.code_cells.cache_clear(), of_ablations.runnable_cells.cache_clear()
+    of_ablations.code_cells.cache_clear()
+    of_ablations.runnable_cells.cache_clear()
 
 
 def test_an_ablation_that_fits_nothing_is_refused() -> None:
