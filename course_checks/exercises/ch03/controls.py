@@ -7,9 +7,9 @@ def oracle() -> dict[str, str]:
     return {
         "choosing helps, not mixing": "even weights",
         "“mouse” needs “screen”": "hidden word",
-        "to it, “dog bites man” is “man bites dog”": "shuffled words",
+        "“flies time” and “time flies” are one to it": "shuffled words",
         "asking and being found are two things": "one matrix",
-        "it understood, and does not just remember": "new sentences",
+        "it did not learn the sentences by heart": "new sentences",
     }
 
 
