@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from course_utils.experiments import ch12a_denoising as denoising
 from course_utils.models.bert import Bert, BertConfig, BertForPretraining
 from course_utils.models.encoder_decoder import Translator, TranslatorConfig
 from course_utils.models.masks import padding_mask
@@ -170,6 +171,12 @@ def score(model: Translator, numbers: Sequence[int], words: Vocabulary, way: Dir
         "exact": sum(a == number_tokens(n, way[1]) for a, n in zip(found, numbers, strict=True)) / len(found),
         "right language": sum(bool(a) and own >= set(a) for a in found) / len(found),
     }
+
+
+def starts(held: bool) -> list[int]:
+    """Where a text that counts may begin so that all of its numbers are held out, or none: every seventh block of 20 numbers is."""
+    last = denoising.LIMIT - denoising.NUMBERS
+    return [s for s in range(last + 1) if all((n // 20 % 7 == 2) is held for n in range(s, s + denoising.NUMBERS))]
 
 
 def mender(words: Vocabulary, seed: int = 0, width: int = 64) -> Translator:

@@ -63,7 +63,7 @@ def m2m(seed):
 def mending(seed):
     words = denoising.vocabulary()
     kinds = denoising.noises(words)
-    train, test = ([words.encode(denoising.count(s)) for s in denoising.starts(held)] for held in (False, True))
+    train, test = ([words.encode(denoising.count(s)) for s in bodies.starts(held)] for held in (False, True))
 
     def pair(rng):
         text = rng.choice(train)
@@ -80,7 +80,7 @@ def mending(seed):
 
 def fewshot(seed):
     words = denoising.vocabulary(("en", "de"))
-    texts = [words.encode(denoising.count(s, language)) for s in denoising.starts(False) for language in ("en", "de")]
+    texts = [words.encode(denoising.count(s, language)) for s in bodies.starts(False) for language in ("en", "de")]
     sentinels, mask = [words.ids[token] for token in denoising.SENTINELS], words.ids[denoising.MASK]
     tasks = {
         "scratch": None,

@@ -23,7 +23,7 @@ from report import HERE, write
 from torch import nn
 from torch.nn import functional as F
 
-from course_utils.experiments.ch11a_counting import KneserNey, best_share, held_out_probabilities
+from course_utils.experiments.ch11a_counting import KneserNey, held_out_probabilities
 from course_utils.models.decoder import Decoder, DecoderConfig
 from course_utils.models.gpt import GPT, GPTConfig
 from course_utils.models.gpt_heads import TaskHead
@@ -61,6 +61,14 @@ def recorded(part, seed):
 
 def bits(p):
     return -p.log2().sum().item() / characters
+
+
+def best_share(p, q, rounds=30):
+    """The share w for which w p + (1 - w) q makes a text most probable, by EM. p, q: (tokens,), what each model gave the tokens."""
+    share = 0.5
+    for _ in range(rounds):
+        share = (share * p / (share * p + (1 - share) * q)).mean().item()
+    return share
 
 
 def mixed(p, q):

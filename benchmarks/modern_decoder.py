@@ -24,6 +24,13 @@ from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, read_
 WIDTH = 32
 
 
+def parameters_used(model):
+    """Parameters that one token meets: all, less the experts it does not use."""
+    idle = (model.config.num_experts - model.config.active_experts) / model.config.num_experts
+    unused = sum(p.numel() for mixture in model.mixtures() for p in mixture.experts.parameters())
+    return sum(p.numel() for p in model.parameters()) - round(idle * unused)
+
+
 def variants(vocab):
     gpt2 = DecoderConfig(vocab_size=vocab, d_model=WIDTH, num_heads=4, num_layers=2, max_len=64, dropout=0.0)
     base = replace(gpt2, rotary=True)
@@ -59,7 +66,7 @@ def main():
         heads = config.num_kv_heads or config.num_heads
         figures["variants"][name] = {
             "parameters": sum(p.numel() for p in model.parameters()),
-            "used": model.parameters_used(),
+            "used": parameters_used(model),
             "cache": 2 * config.num_layers * heads * WIDTH // 4,
             "runs": runs,
         }

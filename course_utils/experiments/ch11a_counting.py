@@ -94,11 +94,3 @@ def held_out_probabilities(model: GPT, ids: Tensor, stride: int | None = None) -
         parts.append(log_p[done - start :].double().exp())
         done = start + len(log_p)
     return torch.cat(parts)
-
-
-def best_share(p: Tensor, q: Tensor, rounds: int = 30) -> float:
-    """The share w for which w p + (1 - w) q makes a text most probable, by EM. p, q: (tokens,), what each model gave the tokens."""
-    share = 0.5
-    for _ in range(rounds):
-        share = (share * p / (share * p + (1 - share) * q)).mean().item()
-    return share

@@ -12,24 +12,14 @@ from ..text import noise
 from ..text.numbers import number_tokens
 from ..text.vocabulary import Vocabulary
 
-LIMIT, BLOCK, NUMBERS = 1_000, 20, 4
+LIMIT, NUMBERS = 1_000, 4
 MASK, END = "<mask>", "."
 SENTINELS = tuple(f"<{i}>" for i in range(8))
-
-
-def held_out(number: int) -> bool:
-    """Every seventh block of 20 numbers is never trained on."""
-    return number // BLOCK % 7 == 2
 
 
 def count(start: int, language: str = "en") -> list[str]:
     """Four numbers from ``start`` on, a full stop behind each."""
     return [token for n in range(start, start + NUMBERS) for token in (*number_tokens(n, language), END)]
-
-
-def starts(held: bool) -> list[int]:
-    """Where a text may begin so that all of its numbers are held out, or none of them."""
-    return [s for s in range(LIMIT - NUMBERS + 1) if all(held_out(n) is held for n in range(s, s + NUMBERS))]
 
 
 def vocabulary(languages: tuple[str, ...] = ("en",)) -> Vocabulary:

@@ -77,9 +77,3 @@ class Decoder(GPT):
         if not mixtures or not self.training:
             return loss
         return loss + self.config.balance_weight * sum(mixture.balance for mixture in mixtures)
-
-    def parameters_used(self) -> int:
-        """Parameters that one token meets: all, less the experts it does not use."""
-        idle = (self.config.num_experts - self.config.active_experts) / self.config.num_experts
-        unused = sum(p.numel() for mixture in self.mixtures() for p in mixture.experts.parameters())
-        return sum(p.numel() for p in self.parameters()) - round(idle * unused)

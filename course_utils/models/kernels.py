@@ -1,10 +1,10 @@
-"""Kernel regression as attention: Nadaraya-Watson weights, prediction, leave-one-out, a learned kernel.
+"""Kernel regression as attention: Nadaraya-Watson weights, prediction, leave-one-out.
 
 Points are rows. A one-dimensional tensor of n numbers stands for n points with one feature.
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 
 def as_points(points: Tensor, name: str = "points") -> Tensor:
@@ -78,31 +78,3 @@ def leave_one_out(keys: Tensor, values: Tensor, bandwidth: float) -> Tensor:
     check_values(keys, values)
     weights = torch.softmax(gaussian_scores(keys, keys, bandwidth, exclude_self=True), dim=-1)
     return weights.to(values.dtype) @ values
-
-
-class LearnedKernel(nn.Module):
-    """Attention pooling with one learned inverse width per feature: ``score = -½ ‖w ∘ (q - k)‖²``.
-
-    ``w`` has shape ``(d,)``; ``forward(query, keys, values)`` maps ``(n, d), (m, d), (m,)`` to ``(n,)``. With
-    ``exclude_self=True`` query i does not see key i (training on the keys themselves would otherwise learn to copy).
-    """
-
-    def __init__(self, num_features: int, width: float = 1.0):
-        super().__init__()
-        if num_features < 1 or not width > 0:
-            raise ValueError(f"num_features={num_features} must be at least 1 and width={width} positive")
-        self.w = nn.Parameter(torch.full((num_features,), 1.0 / width))
-
-    def weights(self, query: Tensor, keys: Tensor, exclude_self: bool = False) -> Tensor:
-        """Attention weights ``(n, m)``."""
-        width = self.w.shape[0]
-        query, keys = as_points(query, "query"), as_points(keys, "keys")
-        if query.shape[1] != width or keys.shape[1] != width:
-            raise ValueError(f"made for {width} features, got query {tuple(query.shape)} and keys {tuple(keys.shape)}")
-        scores = -0.5 * squared_distances(query * self.w, keys * self.w)
-        return torch.softmax(without_self(scores) if exclude_self else scores, dim=-1)
-
-    def forward(self, query: Tensor, keys: Tensor, values: Tensor, exclude_self: bool = False) -> Tensor:
-        """Predictions ``(n,)``."""
-        check_values(keys, values)
-        return self.weights(query, keys, exclude_self) @ values

@@ -1,8 +1,7 @@
-"""Attention whose past is one matrix: linear attention in its four forms, and rules for writing into the matrix.
+"""Attention whose past is one matrix: linear attention in three forms, and rules for writing into the matrix.
 
 Tokens are rows. Queries and keys here are *features*: whatever was to be done to them (``positive``, ``features.fourier``) has been done.
-Source: Katharopoulos et al. 2020 (arXiv:2006.16236); chunks: Hua et al. 2022 (arXiv:2202.10447); delta rule: Schlag et al. 2021
-(arXiv:2102.11174).
+Source: Katharopoulos et al. 2020 (arXiv:2006.16236); delta rule: Schlag et al. 2021 (arXiv:2102.11174).
 """
 
 import torch
@@ -41,24 +40,6 @@ def causal_recurrent(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         output, state = step(state, q, k, v)
         outputs.append(output)
     return torch.stack(outputs)
-
-
-def causal_in_chunks(query: Tensor, key: Tensor, value: Tensor, size: int = 64) -> Tensor:
-    """Causal linear attention, ``size`` tokens at a time: inside a chunk as a matrix, earlier chunks from the state.
-
-    ``(…, n, r), (…, n, r), (…, n, d_v) -> (…, n, d_v)``. ValueError for a size below 1.
-    """
-    if size < 1:
-        raise ValueError(f"size={size} must be at least 1")
-    written, counted = key[..., :0, :].mT @ value[..., :0, :], key[..., :0, :].sum(-2)  # zeros
-    outputs = []
-    for q, k, v in zip(query.split(size, -2), key.split(size, -2), value.split(size, -2), strict=True):
-        inside = (q @ k.mT).tril()
-        above = inside @ v + q @ written
-        below = inside.sum(-1, keepdim=True) + q @ counted[..., None]
-        outputs.append(above / below)
-        written, counted = written + k.mT @ v, counted + k.sum(-2)
-    return torch.cat(outputs, -2)
 
 
 def remember(key: Tensor, value: Tensor, rule: str = "add", strength: float = 1.0, decay: float = 1.0) -> Tensor:

@@ -1,7 +1,7 @@
 """Recurrent sequence-to-sequence models and additive attention.
 
 Batch first; widths are the sizes of hidden states. Masks are boolean, True = may attend.
-Sources: Elman 1990; Cho et al. 2014 (context at every step); Bahdanau et al. 2015, section 3 and appendix A.
+Sources: Cho et al. 2014 (context at every step); Bahdanau et al. 2015, section 3 and appendix A.
 """
 
 import torch
@@ -10,26 +10,6 @@ from torch import Tensor, nn
 from .attention import masked_softmax
 
 KINDS = ("fixed", "context", "attention")
-
-
-class ElmanRNN(nn.Module):
-    """h_t = tanh(W x_t + U h_{t-1} + b): ``(batch, T, d_in)`` -> all states ``(batch, T, width)``."""
-
-    def __init__(self, d_in: int, width: int):
-        super().__init__()
-        if min(d_in, width) < 1:
-            raise ValueError(f"d_in={d_in} and width={width} must be at least 1")
-        self.w = nn.Linear(d_in, width)
-        self.u = nn.Linear(width, width, bias=False)
-
-    def forward(self, x: Tensor, h: Tensor | None = None) -> Tensor:
-        """States of every step; ``h`` is the state before the first, ``(batch, width)``, 0 if left out."""
-        h = x.new_zeros(x.shape[0], self.u.in_features) if h is None else h
-        states = []
-        for from_input in self.w(x).unbind(1):  # the inputs' share needs no waiting, only the states do
-            h = torch.tanh(from_input + self.u(h))
-            states.append(h)
-        return torch.stack(states, dim=1)
 
 
 class AdditiveAttention(nn.Module):

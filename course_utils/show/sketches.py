@@ -1,4 +1,4 @@
-"""Sketches: dot products as angles, the output among the values, three weights on a triangle, one change of a model, matrices, tokens."""
+"""Sketches: dot products as angles, the output among the values, one change of a model, matrices, tokens."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -83,36 +83,6 @@ def _around(points: np.ndarray) -> list[int]:
             chain.append(i)
         chain.pop()
     return chain or order[:1]
-
-
-def triangle(corners: Sequence[str], paths: Mapping[str, Any], ax: Axes) -> None:
-    """Three weights that sum to 1 as a point in a triangle: at a corner one of them is 1, in the middle all are equal.
-
-    ``paths`` maps a name to weights ``(3,)`` or ``(steps, 3)``, drawn as a line to a large point, named below. ValueError for weights that
-    are negative or do not sum to 1.
-    """
-    if len(corners) != 3:
-        raise ValueError(f"a triangle has 3 corners, got {len(corners)}")
-    place = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])
-    ax.fill(*place.T, facecolor=BLUE + "12", edgecolor=GREY, lw=1.3)
-    for i in range(3):  # lines on which one weight is one quarter, one half, three quarters
-        for share in (0.25, 0.5, 0.75):
-            ends = [share * place[i] + (1 - share) * place[j] for j in range(3) if j != i]
-            ax.plot(*np.transpose(ends), color=GREY, lw=0.6, ls=":")
-    for name, (x, y), align, away in zip(corners, place, ("right", "left", "center"), (-0.03, 0.03, 0.0), strict=True):
-        up, va = (0.03, "bottom") if align == "center" else (-0.01, "center")
-        ax.text(x + away, y + up, name, ha=align, va=va, fontsize=9)
-    for line, ((name, weights), colour) in enumerate(zip(paths.items(), (ORANGE, GREEN, RED, BLUE) * len(paths), strict=False)):
-        rows = np.atleast_2d(array(weights))
-        if rows.shape[1] != 3 or rows.min() < 0 or np.abs(rows.sum(1) - 1).max() > 1e-4:
-            raise ValueError(f"{name}: three weights that sum to 1 are needed, got {rows[0].round(3).tolist()}")
-        way = rows @ place
-        ax.plot(*way.T, "o-", color=colour, markersize=4, lw=1.6)
-        ax.plot(*way[-1], "o", color=ink(colour), markersize=8)
-        ax.text(0.5, -0.13 - 0.1 * line, f"● {name}", ha="center", fontsize=9, color=ink(colour))
-    ax.set(xlim=(-0.25, 1.25), ylim=(-0.1 - 0.1 * len(paths), 1.0))
-    ax.set_aspect("equal")
-    ax.axis("off")
 
 
 def one_change(before: Sequence[str], after: Sequence[str], titles: tuple[str, str] = ("before", "after")) -> Figure:

@@ -41,8 +41,3 @@ def split(count: int = 40, at_least: int = 2) -> tuple[list[tuple[str, str]], li
         raise ValueError(f"only {len(chosen)} pairs are made of pieces seen {at_least} times elsewhere, count={count} were asked for")
     apart = set(chosen)
     return [pair for pair in everything if pair not in apart], chosen
-
-
-def held_out(count: int = 40) -> list[tuple[str, str]]:
-    """The pairs that no model of the course is trained on (see ``split``)."""
-    return split(count)[1]

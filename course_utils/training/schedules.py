@@ -1,9 +1,8 @@
-"""Learning rates over time, the smoothed loss, and averages of weights."""
+"""Learning rates over time, and the smoothed loss."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-import torch
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -50,15 +49,3 @@ def token_loss(scores: Tensor, target: Tensor, smoothing: float = 0.0, pad_id: i
     if not target.is_cuda and not (target != pad_id).any():
         raise ValueError("every target is padding: there is nothing to learn from")
     return F.cross_entropy(scores.flatten(0, -2), target.flatten(), ignore_index=pad_id, label_smoothing=smoothing)
-
-
-def average(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """Mean of several ``state_dict()`` of one model (whole numbers: the last one's). ValueError for none, or other names."""
-    if not states:
-        raise ValueError("there are no weights to average")
-    if any(state.keys() != states[0].keys() for state in states):
-        raise ValueError("these weights belong to different models: their names differ")
-    return {
-        name: torch.stack([state[name] for state in states]).mean(0) if last.is_floating_point() else last
-        for name, last in states[-1].items()
-    }

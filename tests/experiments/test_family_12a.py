@@ -90,7 +90,7 @@ def test_a_translator_is_told_what_to_write():
 
 def test_texts_that_count():
     assert denoising.count(98) == "ninety eight . ninety nine . one hundred . one hundred and one .".split()
-    train, test = (set(n for s in denoising.starts(held) for n in range(s, s + 4)) for held in (False, True))
+    train, test = (set(n for s in bodies.starts(held) for n in range(s, s + 4)) for held in (False, True))
     assert not train & test
     assert len(train) + len(test) == 1_000
     assert len(test) > 100

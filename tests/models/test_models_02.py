@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from course_utils.models.recurrent import KINDS, AdditiveAttention, ElmanRNN, Seq2Seq
+from course_utils.models.recurrent import KINDS, AdditiveAttention, Seq2Seq
 
 size = st.integers(1, 6)
 fast = settings(max_examples=25, deadline=None)
@@ -18,29 +18,6 @@ fast = settings(max_examples=25, deadline=None)
 
 def close(left, right) -> None:
     torch.testing.assert_close(left, right, rtol=1e-5, atol=1e-5)
-
-
-@fast
-@given(size, size, size, size, st.booleans(), st.integers(0, 1000))
-def test_elman_is_nn_rnn(batch, steps, d_in, width, started, seed) -> None:
-    torch.manual_seed(seed)
-    mine = ElmanRNN(d_in, width)
-    theirs: Any = nn.RNN(d_in, width, batch_first=True)
-    with torch.no_grad():
-        theirs.weight_ih_l0.copy_(mine.w.weight)
-        theirs.weight_hh_l0.copy_(mine.u.weight)
-        theirs.bias_ih_l0.copy_(mine.w.bias)
-        theirs.bias_hh_l0.zero_()
-    x = torch.randn(batch, steps, d_in, requires_grad=True)
-    h = torch.randn(batch, width, requires_grad=True) if started else None
-    one, two = mine(x, h), theirs(x, None if h is None else h[None])[0]
-    close(one, two)
-    weights = torch.randn_like(one)
-    inputs = [x, h] if started else [x]
-    found = torch.autograd.grad((one * weights).sum(), [*inputs, mine.w.weight, mine.u.weight, mine.w.bias])
-    wanted = torch.autograd.grad((two * weights).sum(), [*inputs, theirs.weight_ih_l0, theirs.weight_hh_l0, theirs.bias_ih_l0])
-    for left, right in zip(found, wanted, strict=True):
-        close(left, right)
 
 
 def looped(module: AdditiveAttention, query, key, value, mask):
@@ -146,7 +123,6 @@ def test_seq2seq_does_not_look_ahead(kind) -> None:
 def test_bad_input_is_refused_with_its_numbers() -> None:
     module, x = AdditiveAttention(3, 4, 5), torch.randn
     for call, words in (
-        (lambda: ElmanRNN(0, 4), "d_in=0"),
         (lambda: AdditiveAttention(3, 0, 5), "d_key=0"),
         (lambda: Seq2Seq(5, 7, "fixed"), "width=7"),
         (lambda: Seq2Seq(5, 6, "both"), "'both'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,11 @@ from course_utils.models.feedforward import GatedFeedForward
 from course_utils.models.gpt import GPT, GPTConfig
 from course_utils.models.grouped import GroupedQueryAttention
 from course_utils.models.pretrained_llama import load_llama, read_config
+from course_utils.paths import ROOT
 from course_utils.training.sampling import generate
+
+sys.path.insert(0, str(ROOT / "benchmarks"))
+from modern_decoder import parameters_used  # noqa: E402
 
 SIZES = {"vocab_size": 23, "d_model": 24, "num_heads": 4, "num_layers": 2, "max_len": 20, "dropout": 0.0}
 SWITCHES: dict[str, dict[str, Any]] = {
@@ -138,8 +143,8 @@ def test_balance_is_one_when_even_and_grows():
 def test_parameters():
     plain, mixed = small(), small(num_experts=4, active_experts=2)
     one = sum(p.numel() for p in mixed.blocks[0].feed_forward.experts[0].parameters())
-    assert plain.parameters_used() == sum(p.numel() for p in plain.parameters())
-    assert mixed.parameters_used() == sum(p.numel() for p in mixed.parameters()) - 2 * 2 * one
+    assert parameters_used(plain) == sum(p.numel() for p in plain.parameters())
+    assert parameters_used(mixed) == sum(p.numel() for p in mixed.parameters()) - 2 * 2 * one
     with torch.device("meta"):  # LLaMA-7B: 6,738,415,616 as published
         seven = Decoder(
             llama_style(

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from course_utils.experiments.ch13b_window import RotaryConfig, RotaryGPT, bits, window
 from course_utils.models.features import even_frequencies, fourier, fourier_exponential, positive_exponential, random_frequencies
-from course_utils.models.linear_attention import causal_as_matrix, causal_in_chunks, causal_recurrent, linear_attention, positive, remember
+from course_utils.models.linear_attention import causal_as_matrix, causal_recurrent, linear_attention, positive, remember
 from course_utils.models.positions import rope
 from course_utils.paths import ROOT
 
@@ -38,16 +38,8 @@ def test_all_forms_agree_with_a_loop(seed):
     q, k, v = draw(seed=seed)
     torch.testing.assert_close(linear_attention(q, k, v), by_loop(q, k, v, False))
     wanted = by_loop(q, k, v, True)
-    for found in (causal_as_matrix(q, k, v), causal_recurrent(q, k, v), *(causal_in_chunks(q, k, v, size) for size in (1, 4, 13, 64))):
+    for found in (causal_as_matrix(q, k, v), causal_recurrent(q, k, v)):
         torch.testing.assert_close(found, wanted)
-
-
-def test_batches_and_gradients():
-    q, k, v = (torch.stack([a, b]).requires_grad_() for a, b in zip(draw(seed=1), draw(seed=2), strict=True))
-    torch.testing.assert_close(causal_in_chunks(q, k, v, 5), causal_as_matrix(q, k, v))
-    assert torch.autograd.gradcheck(lambda *x: causal_in_chunks(*x, 5), (q[:, :7], k[:, :7], v[:, :7]))
-    with pytest.raises(ValueError, match="0"):
-        causal_in_chunks(q, k, v, 0)
 
 
 def test_exponential_weights_make_it_softmax_attention():

@@ -70,11 +70,6 @@ def test_the_output_lies_in_the_hull(ax):
         assert (sides[:, 0] * way[:, 1] - sides[:, 1] * way[:, 0] > -1e-6).all()
 
 
-def test_equal_weights_stand_in_the_middle_of_the_triangle(ax):
-    sketches.triangle(list("abc"), {"even": [1 / 3] * 3}, ax)
-    np.testing.assert_allclose(ax.lines[-1].get_xydata()[0], [0.5, 3**0.5 / 6], atol=1e-9)
-
-
 def test_one_change_marks_what_differs():
     assert words(sketches.one_change(["a", "b", "c"], ["a", "d", "c", "e"])) == ["a", "− b", "c", "a", "+ d", "c", "+ e"]
 
@@ -120,8 +115,6 @@ def test_a_timeline_names_its_models():
         (lambda ax: sketches.angles([0.0, 0.0], {}, ax), "query must be"),
         (lambda ax: sketches.hull(torch.zeros(2, 2), torch.tensor([0.5, 0.6]), "ab", ax), "sum to 1"),
         (lambda ax: sketches.hull(torch.zeros(2, 2), torch.tensor([1.0]), "ab", ax), "do not match"),
-        (lambda ax: sketches.triangle("ab", {}, ax), "3 corners"),
-        (lambda ax: sketches.triangle("abc", {"p": [1.0, 1.0, 0.0]}, ax), "p: three"),
         (lambda ax: sketches.one_change([], ["a"]), "at least one box"),
         (lambda ax: transformer(6), "1 to 5"),
         (lambda ax: timeline({"x": (2020.0, "none")}), "none"),

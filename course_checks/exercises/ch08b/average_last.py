@@ -44,5 +44,4 @@ def fixed() -> list[Case]:
     ]
 
 
-NAMES, FORBIDDEN = ("mean", "spread"), ("course_utils.training.schedules.average",)
-EXERCISE = FunctionExercise(file=__file__, right=average_last, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=FORBIDDEN)
+EXERCISE = FunctionExercise(file=__file__, right=average_last, oracle=oracle, draw=draw, fixed=fixed, outputs=("mean", "spread"))

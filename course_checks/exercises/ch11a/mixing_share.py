@@ -48,5 +48,4 @@ def fixed() -> list[Case]:
     ]
 
 
-OURS = ("course_utils.experiments.ch11a_counting.best_share",)
-EXERCISE = FunctionExercise(file=__file__, right=mixing_share, oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS)
+EXERCISE = FunctionExercise(file=__file__, right=mixing_share, oracle=oracle, draw=draw, fixed=fixed)

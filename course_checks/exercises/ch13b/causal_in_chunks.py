@@ -50,7 +50,7 @@ def fixed() -> list[Case]:
     return edges + [case(g, 6, 3, 4, size, "refusal", rejects=ValueError, mentions=(str(size),)) for size in (0, -2)]
 
 
-OURS = tuple(f"course_utils.models.linear_attention.causal_{name}" for name in ("in_chunks", "recurrent", "as_matrix"))
+OURS = tuple(f"course_utils.models.linear_attention.causal_{name}" for name in ("recurrent", "as_matrix"))
 EXERCISE = FunctionExercise(
     file=__file__, right=causal_in_chunks, oracle=oracle, draw=draw, fixed=fixed, outputs=("output",), forbidden=OURS
 )
