@@ -22,7 +22,7 @@ from course_utils.paths import ROOT
 
 from .chapter import CHAPTER, SOLUTION, Chapter
 from .errors import BuildError
-from .outputs import WIDGET, clean_outputs, machine_paths, output_problem, readable
+from .outputs import WIDGET, clean_outputs, machine_paths, number, output_problem, readable
 
 CELL_TIMEOUT = 600.0
 RECORD = "__import__('course_tools.authoring.slider_frames').authoring.slider_frames.install()"  # what the book's pages need
@@ -164,7 +164,7 @@ def _run_cells(client: PatientClient, chapter: Chapter, kind: str, folders: list
         except RuntimeError as error:  # an output message that never came
             raise BuildError(f"{_where(chapter, kind, index)} could not be followed: {error}") from None
         cell.outputs = clean_outputs(cell.outputs)
-        cell.execution_count = count
+        number(cell, None if kind == CHAPTER else count)  # a blank chapter looks as if nobody had run it yet
         in_widgets = [out for out in client.widget_outputs() if WIDGET not in out.get("data", {})]
         for output in [*in_widgets, *cell.outputs]:
             problem = output_problem(output, folders)

@@ -43,6 +43,14 @@ def clean_outputs(outputs: list[NotebookNode]) -> list[NotebookNode]:
     return [output for output in kept if output.get("text") != ""]
 
 
+def number(cell: NotebookNode, count: int | None) -> None:
+    """Give a code cell and its results the number of the run; None looks as if nobody had run it."""
+    cell.execution_count = count
+    for output in cell.outputs:
+        if output.output_type == "execute_result":
+            output.execution_count = count
+
+
 def _overwritten(text: str) -> str:
     """What a terminal shows after the carriage returns of a progress bar."""
     return "\n".join(line.rstrip("\r").rsplit("\r", 1)[-1] for line in text.split("\n"))

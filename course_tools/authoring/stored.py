@@ -13,7 +13,7 @@ from course_utils.files import move
 from course_utils.launcher.notebooks import answered as edited_answers
 
 from .errors import BuildError
-from .outputs import readable
+from .outputs import number, readable
 from .source import CHAPTER, SOLUTION, Chapter
 from .uses import package_key
 
@@ -108,8 +108,8 @@ def with_new_text(chapter: Chapter, root: Path) -> dict[str, NotebookNode] | Non
             was, now = ("revealing" in cell.metadata.get("tags", []) for cell in (before, after))
             if kind == CHAPTER and was and not now:
                 return None  # its output is to be stored, and nobody has it
-            after.execution_count = before.execution_count
             after.outputs = [] if kind == CHAPTER and now else before.outputs
+            number(after, None if kind == CHAPTER else before.execution_count)
     return renewed
 
 
@@ -119,9 +119,12 @@ def _key(cell: NotebookNode) -> tuple[str, str, list[str]]:
 
 
 def changed_outputs(stored: NotebookNode, fresh: NotebookNode) -> list[str]:
-    """Ids of code cells whose outputs differ between two runs of the same text."""
-    before = {cell.id: cell.get("outputs") for cell in stored.cells if cell.cell_type == "code"}
-    return [cell.id for cell in fresh.cells if cell.cell_type == "code" and cell.id in before and before[cell.id] != cell.outputs]
+    """Ids of code cells whose outputs differ between two runs of the same text; the numbers of the runs do not count."""
+    before, after = (
+        {cell.id: [{**output, "execution_count": None} for output in cell.outputs] for cell in nb.cells if cell.cell_type == "code"}
+        for nb in (stored, fresh)
+    )
+    return [identity for identity, outputs in after.items() if before.get(identity, outputs) != outputs]
 
 
 def other_text(stored: NotebookNode, fresh: NotebookNode) -> Iterator[tuple[str, str, str]]:

@@ -61,7 +61,7 @@ def test_both_notebooks(built: Path) -> None:
         assert set(nb.metadata) == {"kernelspec", "language_info", "course"}
         assert nb.metadata.course.kind == kind
         counts = [cell.execution_count for cell in nb.cells if cell.cell_type == "code"]
-        assert counts == list(range(1, len(counts) + 1))
+        assert counts == ([None] * len(counts) if kind == "chapter" else list(range(1, len(counts) + 1)))
         assert all("execution" not in cell.metadata for cell in nb.cells)
 
 
@@ -148,7 +148,7 @@ def test_an_output_that_depends_on_the_reader_is_run_and_not_stored(tmp_path: Pa
     path = write(tmp_path, '# T\n\n```python tags=["live"]\nprint("3 of 111 exercises")\n```\n')
     build_chapter(path, tmp_path)
     nb = nbformat.read(tmp_path / "chapters/03_tiny.ipynb", as_version=4)
-    assert nb.cells[1].outputs == [] and nb.cells[1].execution_count == 1
+    assert nb.cells[1].outputs == []
     write(tmp_path, '# T\n\n```python tags=["live"]\n1 / 0\n```\n')
     with pytest.raises(BuildError, match="ZeroDivisionError"):
         build_chapter(path, tmp_path)
@@ -158,7 +158,7 @@ def test_what_answers_a_prediction_is_shown_with_the_solutions_only(tmp_path: Pa
     path = write(tmp_path, '# T\n\n```python tags=["revealing"]\nprint("42")\n```\n')
     build_chapter(path, tmp_path)
     blank, solved = (nbformat.read(tmp_path / folder / "03_tiny.ipynb", as_version=4) for folder in ("chapters", "solutions"))
-    assert blank.cells[1].outputs == [] and blank.cells[1].execution_count == 1
+    assert blank.cells[1].outputs == []
     assert solved.cells[1].outputs[0].text == "42\n"
     assert check_outputs(path, tmp_path) == []
 

@@ -223,6 +223,18 @@ def test_a_notebook_saved_by_an_open_lab_is_brought_up_to_date_again(root):
     assert "7 answers put back" in line and answers_in(mine) == typed
 
 
+def test_numbers_of_a_run_are_no_change(root):
+    """Neither those that the learner's kernel gives, nor those that an older edition of the chapters stored."""
+    work, mine, chapter = one(root)
+    for path in (mine, chapter):
+        notebook = read(path)
+        for number, cell in enumerate((c for c in notebook["cells"] if c["cell_type"] == "code"), 1):
+            cell["execution_count"] = number
+        save(path, notebook)
+        before = mine.read_bytes()
+        assert work.bring_up_to_date() == [] and mine.read_bytes() == before
+
+
 def test_copied_and_deleted_cells(root):
     work, mine, chapter = one(root)
     notebook = read(mine)
