@@ -7,6 +7,7 @@ that :mod:`.misconceptions` turns into wrong ones. Nothing here runs a learner's
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -60,45 +61,15 @@ class Exercise:
         """What the exercise's Markdown page says."""
         return read_page(Path(self.file).with_suffix(".md").read_text(encoding="utf-8"), self.wrong)
 
-    @property
-    def id(self) -> str:
-        """Its number in the course, such as "03.2"."""
-        return self.page.id
-
-    @property
-    def title(self) -> str:
-        """What it is called in the chapter's heading."""
-        return self.page.title
-
-    @property
-    def signature(self) -> str:
-        """How the answer is called and what it returns, for people."""
-        return self.page.signature
-
-    @property
-    def name(self) -> str:
-        """What the check cell passes: the first word of the signature."""
-        return self.page.name
-
-    @property
-    def stars(self) -> int:
-        """Difficulty, one to three."""
-        return self.page.stars
-
-    @property
-    def minutes(self) -> int:
-        """What a practised student needs."""
-        return self.page.minutes
-
-    @property
-    def parts(self) -> dict[str, float]:
-        """The points of each part."""
-        return self.page.points
-
-    @property
-    def misconceptions(self) -> tuple[Misconception, ...]:
-        """The wrong answers that it knows by name."""
-        return self.page.misconceptions
+    # What its page says, under the names that it has here.
+    id = property(attrgetter("page.id"))  # its number in the course, such as "03.2"
+    title = property(attrgetter("page.title"))  # what it is called in the chapter's heading
+    signature = property(attrgetter("page.signature"))  # how the answer is called and what it returns, for people
+    name = property(attrgetter("page.name"))  # what the check cell passes: the first word of the signature
+    stars = property(attrgetter("page.stars"))  # difficulty, one to three
+    minutes = property(attrgetter("page.minutes"))  # what a practised student needs
+    parts = property(attrgetter("page.points"))  # the points of each part
+    misconceptions = property(attrgetter("page.misconceptions"))  # the wrong answers that it knows by name
 
     def wrong(self, misconception: Misconception) -> Any:
         """The wrong answer that an entry of the page describes."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from .compare import same
 from .exercise import Exercise
+from .misconceptions import Misconception
 from .sentences import quoted
 from .trial import Finding
 
@@ -13,19 +14,18 @@ def name_the_entries(exercise: Exercise, finding: Finding) -> None:
     got, expected = finding.got, finding.expected
     if not isinstance(expected, dict) or not isinstance(got, dict):
         return
-    whole = next(
-        (
-            misconception
-            for misconception in exercise.misconceptions
-            if all(_meant(exercise, got[key], misconception.answer[key]) for key in expected)
-        ),
-        None,
-    )
-    if whole is not None:
-        finding.mistake, finding.hint = whole.name, whole.hint
-        return
+    for whole in exercise.misconceptions:
+        if all(_meant(exercise, got[key], whole.answer[key]) for key in expected):
+            finding.mistake, finding.hint = whole.name, whole.hint
+            return
     wrong = [key for key in expected if not same(exercise, got[key], expected[key])]
     reasons: dict[str, list[str]] = {}
+
+    def explains(t: Misconception) -> tuple[int, int]:
+        """How much of what is wrong, and how little beside it."""
+        claims = sum(not same(exercise, t.answer[k], expected[k]) for k in expected)
+        return sum(_meant(exercise, got[k], t.answer[k]) for k in wrong), -claims
+
     for key in wrong:
         fitting = [
             t
@@ -33,15 +33,7 @@ def name_the_entries(exercise: Exercise, finding: Finding) -> None:
             if not same(exercise, t.answer[key], expected[key])  # wrong in the same way, and nowhere else in another
             and all(_meant(exercise, got[k], t.answer[k]) for k in expected if not same(exercise, t.answer[k], expected[k]))
         ]
-        # the misconception that explains most of what is wrong, and claims least beside it
-        best = max(
-            fitting,
-            default=None,
-            key=lambda t: (
-                sum(_meant(exercise, got[k], t.answer[k]) for k in wrong),
-                -sum(not same(exercise, t.answer[k], expected[k]) for k in expected),
-            ),
-        )
+        best = max(fitting, key=explains, default=None)
         reason = f"the mistake is “{best.name}”. {best.hint}" if best else _ratio(exercise, key, got[key], expected)
         if reason:
             reasons.setdefault(reason, []).append(key)
@@ -54,11 +46,9 @@ def _ratio(exercise: Exercise, key: str, got: Any, expected: dict[str, Any]) -> 
     if isinstance(want, list) and isinstance(got, list):
         if len(got) != len(want):
             return f"There are {len(want)} axes; you have {len(got)}."
-        return (
-            "These are the right numbers in another order."
-            if sorted(map(str, got)) == sorted(map(str, want))
-            else (f"Look again at axis {', '.join(str(i) for i, item in enumerate(want) if got[i] != item)}, counted from 0.")
-        )
+        if sorted(map(str, got)) == sorted(map(str, want)):
+            return "These are the right numbers in another order."
+        return f"Look again at axis {', '.join(str(i) for i, item in enumerate(want) if got[i] != item)}, counted from 0."
     if not _number(want) or not _number(got):
         return ""
     others = [other for other, value in expected.items() if _meant(exercise, got, value) and not same(exercise, value, want)]

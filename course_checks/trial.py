@@ -54,9 +54,9 @@ class Trial:
     seen: Observation
     known: Known = field(default_factory=Known)
 
-    def found(self, stage: str, message: str, mistake: str | None = None, **more: Any) -> Finding:
+    def found(self, stage: str, message: str, mistake: str | None = None, hint: str | None = None, **more: Any) -> Finding:
         """A finding about this case."""
-        return Finding(stage, message, self.case, self.index, mistake, **more)
+        return Finding(stage, message, self.case, self.index, mistake, hint, **more)
 
     def finding(self) -> Finding | None:
         """What is wrong, None when nothing is."""
@@ -69,8 +69,7 @@ class Trial:
         if case.rejects is not None:
             return self._rejection()
         if seen.status == "raised":
-            message, mistake, hint = sentences.raised(error, exercise, case)
-            return self.found("raised", message, mistake, hint=hint)
+            return self.found("raised", *sentences.raised(error, exercise, case))
         if seen.module is not None:
             return self.found("type", sentences.module_problem(seen.module, exercise))
         expected, gradients = self.known.expected(exercise, case)
@@ -84,9 +83,8 @@ class Trial:
     def _blank(self) -> Finding:
         if self.index:
             return self.found("raised", "A branch of your code still ends in `raise NotImplementedError`: this input reaches it.")
-        return self.found(
-            "not attempted", "Not attempted yet: replace the blank above with your answer, run that cell, then run this one again."
-        )
+        text = "Not attempted yet: replace the blank above with your answer, run that cell, then run this one again."
+        return self.found("not attempted", text)
 
     def _value(self, expected: Any) -> Finding | None:
         choices = self.exercise.choices if isinstance(self.exercise, Prediction) else ()
@@ -97,13 +95,8 @@ class Trial:
         if same(self.exercise, got, expected):
             return None
         wrong = [key for key in expected if not same(self.exercise, got[key], expected[key])] if isinstance(expected, dict) else []
-        return self.found(
-            "values",
-            sentences.wrong_entries(got, expected, wrong),
-            got=got,
-            expected=expected,
-            right=1 - len(wrong) / len(expected) if wrong else 0.0,
-        )
+        right = 1 - len(wrong) / len(expected) if wrong else 0.0
+        return self.found("values", sentences.wrong_entries(got, expected, wrong), got=got, expected=expected, right=right)
 
     def _numbers(self, expected: Any) -> Finding | None:
         exercise, got = self.exercise, self.seen.value
@@ -117,14 +110,9 @@ class Trial:
         results = [(name, got, want) for (name, got), want in zip(named, flat(expected), strict=True)]
         for name, got, want in results:
             if isinstance(want, torch.Tensor) and got.shape != want.shape:
-                shape = f"{self.case.shape} = " if self.case.shape and name == names[0] else ""
-                return self.found(
-                    "shape",
-                    f"Your {name} {sentences.does(name, 'has', 'have')} shape {tuple(got.shape)}; expected {shape}{tuple(want.shape)}.",
-                    got=got,
-                    expected=want,
-                    wrong=[(name, got, want)],
-                )
+                shape, has = f"{self.case.shape} = " if self.case.shape and name == names[0] else "", sentences.does(name, "has", "have")
+                text = f"Your {name} {has} shape {tuple(got.shape)}; expected {shape}{tuple(want.shape)}."
+                return self.found("shape", text, got=got, expected=want, wrong=[(name, got, want)])
         for name, got, want in results:
             if isinstance(want, torch.Tensor) and torch.isfinite(want).all() and not torch.isfinite(got).all():
                 bad = "NaN (not a number)" if torch.isnan(got).any() else "infinity"
@@ -143,139 +131,82 @@ class Trial:
             return None
         name = self.seen.changed[0]
         given = self.case.args.get("inputs", self.case.args).get(name)
-        hint = (
-            (
+        hint = "Work on a copy: methods such as append, pop, sort and update, and assignments to an entry, change the caller's "
+        hint += f"{type(given).__name__}."
+        if isinstance(given[0] if isinstance(given, list) else given, torch.Tensor):
+            hint = (
                 "Make a new tensor instead: operations that end in an underscore, `+=` and assignments into a slice write into the "
                 "caller's tensor."
             )
-            if isinstance(given[0] if isinstance(given, list) else given, torch.Tensor)
-            else (
-                f"Work on a copy: methods such as append, pop, sort and update, and assignments to an entry, change the caller's "
-                f"{type(given).__name__}."
-            )
-        )
-        return self.found(
-            "values",
-            f"Here the result is right, but your code changed its input `{name}` in place. Whoever called it goes on with damaged data.",
-            "input changed in place",
-            hint=hint,
-        )
+        text = f"Here the result is right, but your code changed its input `{name}` in place. Whoever called it goes on with damaged data."
+        return self.found("values", text, "input changed in place", hint)
 
     def _again(self) -> Finding | None:
         """What a later call on the same input did differently."""
         again = self.seen.again
         if again is None or again.error is None and same(self.exercise, again.value, self.seen.value):
             return None
-        if again.random:
-            return self.found(
-                "values",
-                "Two calls with the same input give two results; the task leaves nothing to chance.",
-                RANDOM,
-                hint=RANDOM_WHY,
-                later=True,
-            )
-        if again.evaluated:
-            return self.found(
-                "values",
-                "In training mode the result is right; after `.eval()` it is another.",
-                "depends on the mode",
-                hint="Nothing in this task depends on the mode: the same must happen in training and afterwards.",
-                later=True,
-            )
         what = "it gives another result" if again.error is None else f"it stopped with {again.error.type}: {again.error.message}"
-        return self.found(
-            "values", f"The first call is right. Called once more on this input, after others, {what}.", _KEEPS, hint=_KEEPS_WHY, later=True
-        )
+        said = f"The first call is right. Called once more on this input, after others, {what}.", _KEEPS, _KEEPS_WHY
+        if again.random:
+            said = "Two calls with the same input give two results; the task leaves nothing to chance.", RANDOM, RANDOM_WHY
+        elif again.evaluated:
+            text = "In training mode the result is right; after `.eval()` it is another."
+            said = text, "depends on the mode", "Nothing in this task depends on the mode: the same must happen in training and afterwards."
+        return self.found("values", *said, later=True)
 
     def _calls(self) -> Finding | None:
         """Whether callables that were handed in were called as often as the task says."""
         for name, wanted in self.case.calls.items():
             if (made := self.seen.calls.get(name, 0)) != wanted:
-                return self.found(
-                    "values",
-                    f"The result is right, but `{name}` was called {made} times; the task asks for {wanted}.",
-                    "called another number of times",
-                    hint="Each call computes everything anew: one can do it all at once.",
-                )
+                text = f"The result is right, but `{name}` was called {made} times; the task asks for {wanted}."
+                hint = "Each call computes everything anew: one can do it all at once."
+                return self.found("values", text, "called another number of times", hint)
         return None
 
     def _rejection(self) -> Finding | None:
-        error, name = self.seen.error or Error(), getattr(self.case.rejects, "__name__", "")
+        error, name, kind = self.seen.error or Error(), getattr(self.case.rejects, "__name__", ""), self.seen.type
         if self.seen.status == "ok":
-            what = "None" if self.seen.type == "None" else f"the {self.seen.type}" if self.seen.type == name else "a result"
-            why = (
-                "An exception has to be raised, with `raise`; `return` hands it over like any result."
-                if self.seen.type == name
-                else "It must get no result: test for it before anything is computed, and say in the message what is wrong."
-            )
-            return self.found(
-                "values",
-                f"This input must be refused with a {name}, but your answer returned {what}.",
-                "accepts bad input",
-                got=self.seen.value,
-                hint=why,
-            )
+            what, hint = "None" if kind == "None" else "a result", "It must get no result: test for it before anything is computed, "
+            hint += "and say in the message what is wrong."
+            if kind == name:
+                what, hint = f"the {kind}", "An exception has to be raised, with `raise`; `return` hands it over like any result."
+            text = f"This input must be refused with a {name}, but your answer returned {what}."
+            return self.found("values", text, "accepts bad input", hint, got=self.seen.value)
         if name not in error.classes:
             text = f"This input must be refused with a {name}; your answer stopped with {error.type}: {error.message}"
-            if sentences.on_purpose(error):
-                why = " (An assert also vanishes when Python runs with -O.)" if error.type == "AssertionError" else ""
-                return self.found(
-                    "values",
-                    text,
-                    f"not a {name}",
-                    hint="You do test for this input, as you should. Only the kind of "
-                    f"exception is another one than the docstring promises, and whoever calls you waits for that one.{why}",
-                )
-            return self.found(
-                "values",
-                text,
-                "stops by accident",
-                hint="Python stopped, and not a test of yours: test for this input first, before anything is computed.",
-            )
+            if not sentences.on_purpose(error):
+                hint = "Python stopped, and not a test of yours: test for this input first, before anything is computed."
+                return self.found("values", text, "stops by accident", hint)
+            hint = "You do test for this input, as you should. Only the kind of exception is another one than the docstring promises, and "
+            hint += "whoever calls you waits for that one."
+            hint += " (An assert also vanishes when Python runs with -O.)" if error.type == "AssertionError" else ""
+            return self.found("values", text, f"not a {name}", hint)
         missing = [text for text in self.case.mentions if not sentences.mentions(error.message, text)]
         if missing:
             what = "number" if any(c.isdigit() for c in missing[0]) else "word"
-            return self.found(
-                "values",
-                f"It raises {name}, as it should, but the message does not say {missing[0]!r}: “{error.message}”.",
-                f"a {what} missing in the message",
-                hint="Such a message saves its reader a debugging session.",
-            )
+            text = f"It raises {name}, as it should, but the message does not say {missing[0]!r}: “{error.message}”."
+            return self.found("values", text, f"a {what} missing in the message", "Such a message saves its reader a debugging session.")
         return None
 
     def _gradients(self, gradients: dict[str, torch.Tensor | None]) -> Finding | None:
-        rtol, atol = self.exercise.rtol, self.exercise.atol
+        but = "The numbers are right, but"
         for name, want in gradients.items():
             got = self.seen.gradients.get(name)
-            if want is None and got is not None and got.any():
-                return self.found(
-                    "gradients", f"The numbers are right, but a gradient reaches `{name}`, which is not to be trained here.", got=got
-                )
             if want is None:
-                continue
-            if got is None:
-                return self.found(
-                    "gradients",
-                    f"The numbers are right, but no gradient reaches `{name}`.",
-                    "gradient cut",
-                    hint="Something on the way leaves PyTorch: a `.detach()`, `.item()`, `.data`, a detour through NumPy, "
-                    "or a new tensor built from numbers.",
-                )
-            if not torch.isfinite(got).all():
-                return self.found(
-                    "gradients", f"The numbers are right, but the gradient of `{name}` contains NaN or infinity.", got=got, expected=want
-                )
-            if not close(got, want, 10 * rtol, 10 * atol):
+                if got is not None and got.any():
+                    return self.found("gradients", f"{but} a gradient reaches `{name}`, which is not to be trained here.", got=got)
+            elif got is None:
+                hint = "Something on the way leaves PyTorch: a `.detach()`, `.item()`, `.data`, a detour through NumPy, or a new tensor "
+                return self.found("gradients", f"{but} no gradient reaches `{name}`.", "gradient cut", hint + "built from numbers.")
+            elif not torch.isfinite(got).all():
+                return self.found("gradients", f"{but} the gradient of `{name}` contains NaN or infinity.", got=got, expected=want)
+            elif not close(got, want, 10 * self.exercise.rtol, 10 * self.exercise.atol):
                 outputs, attached = self.exercise.outputs, self.seen.attached
                 cut = [f"`{output}`" for output, flag in zip(outputs, attached, strict=False) if not flag] if any(attached) else []
                 tail = f" None comes out of your {' and '.join(cut)}." if cut and len(outputs) == len(attached) else ""
-                return self.found(
-                    "gradients",
-                    f"The numbers are right, but the gradient of `{name}` is not.{tail}",
-                    got=got,
-                    expected=want,
-                    wrong=[(name, got, want)],
-                )
+                text = f"{but} the gradient of `{name}` is not.{tail}"
+                return self.found("gradients", text, got=got, expected=want, wrong=[(name, got, want)])
         return None
 
 

@@ -19,7 +19,7 @@ from course_utils.models.multihead import KeyValueCache
 from course_utils.models.transformer import Encoder, TransformerConfig
 from course_utils.text.bleu import bleu
 from course_utils.training.decoding import beam_search, beam_translate, greedy, length_penalty
-from course_utils.training.schedules import average, noam, token_loss, warmup_cosine
+from course_utils.training.schedules import noam, token_loss, warmup_cosine
 
 quick = settings(max_examples=25, deadline=None)
 BOS, EOS = 1, 2
@@ -258,12 +258,6 @@ def test_schedules():
     assert all(factor(s) >= factor(s + 1) for s in range(10, 100))
 
 
-def test_average_of_weights():
-    states = [{"w": torch.full((2,), float(i)), "count": torch.tensor(i)} for i in range(3)]
-    mean = average(states)
-    assert torch.equal(mean["w"], torch.ones(2)) and mean["count"] == 2
-
-
 def test_cache_refuses_another_batch():
     cache = KeyValueCache()
     with pytest.raises(ValueError, match="empty"):
@@ -292,7 +286,6 @@ def test_cache_refuses_another_batch():
         (lambda: token_loss(torch.zeros(1, 2, 5), torch.zeros(1, 3, dtype=torch.long)), "do not fit"),
         (lambda: noam(0), "d_model=0"),
         (lambda: warmup_cosine(5, 5), "warmup=5"),
-        (lambda: average([]), "no weights"),
         (lambda: bleu([["a"]], []), "1 candidates and 0 references"),
     ],
 )
