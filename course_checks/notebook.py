@@ -1,11 +1,13 @@
 """In a notebook: say what to do when a check cell meets a name whose cell has not been run, or could not run.
 
-Such a cell fails before ``check`` is called, so this hangs on IPython's own event.
+Such a cell fails before ``check`` is called, so this hangs on IPython: a panel takes the place of the traceback.
 """
 
 import difflib
+import linecache
 import re
 import sys
+import traceback
 from typing import Any
 
 from .lookup import find
@@ -23,7 +25,8 @@ def watch_for_unrun_cells() -> None:
 
     shell = get_ipython()
     if shell is not None:
-        shell.events.register("post_run_cell", _explain)
+        shell.events.register("post_run_cell", _note_unread)
+        shell.set_custom_exc((NameError,), _explain)
 
 
 def stopped_before_running(name: str) -> str:
@@ -31,8 +34,8 @@ def stopped_before_running(name: str) -> str:
     return _broken.get(name, "")
 
 
-def _explain(result: Any) -> None:
-    """Note cells that Python could not read; show a panel when a cell such as ``check("03.2", f)`` stopped because f does not exist."""
+def _note_unread(result: Any) -> None:
+    """Note which names belong to a cell that Python could not read, and why."""
     cell = getattr(getattr(result, "info", None), "raw_cell", "") or ""
     unread = getattr(result, "error_before_exec", None)
     for name in {name for pair in _DEFINED.findall(cell) for name in pair if name}:
@@ -43,19 +46,26 @@ def _explain(result: Any) -> None:
             )
         else:
             _broken.pop(name, None)
-    error = getattr(result, "error_in_exec", None)
-    name = str(getattr(error, "name", None) or "") if isinstance(error, NameError) else ""
-    asked = re.search(r"check\(\s*[\"']([^\"']+)[\"']\s*,\s*" + re.escape(name) + r"\b", cell) if name else None
-    if not asked:
-        return
-    why = "the cell that defines it has not been run. Click into that cell, press Shift+Enter, then run this one again."
+
+
+def _explain(shell: Any, kind: Any, error: Any, trace: Any, tb_offset: int | None = None) -> None:
+    """A panel where a call such as ``check("03.2", f)`` stopped because f does not exist; every other NameError as ever."""
+    frame, line = list(traceback.walk_tb(trace))[-1]
+    code, name = "".join(linecache.getlines(frame.f_code.co_filename)), str(error.name or "")
+    calls = re.finditer(r"\bcheck\(\s*[\"']([^\"']+)[\"']\s*,\s*" + re.escape(name) + r"\b", code) if name else ()
+    asked = next((call[1] for call in calls if code.count("\n", 0, call.end()) + 1 == line), "")  # the line where the name stands
+    if not asked or frame.f_globals is not shell.user_global_ns:
+        return shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+    why = (
+        "the cell that defines it has not been run. Run the cell above first: click into it, press Shift+Enter, then come back to this one."
+    )
     if near := _misspelt(name):
         why = f"but you have defined `{near}`. Is that what you meant? Give it the name `{name}`, run its cell, then this one again."
     text = f"The name `{name}` does not exist yet: {_broken.get(name) or why}"
     try:
-        CheckResult.refused(find(asked.group(1)), "not attempted", text).show()
+        CheckResult.refused(find(asked), "not attempted", text).show()
     except LookupError:
-        CheckResult.stray(asked.group(1), "not attempted", text).show()
+        CheckResult.stray(asked, "not attempted", text).show()
 
 
 def _misspelt(name: str) -> str:

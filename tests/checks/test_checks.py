@@ -349,7 +349,9 @@ from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
 ask, head = 'check("01.1", gaussian_weights)', "(query, keys, bandwidth):\\n    return "
 cells = ["from course_checks import check", "def gausian_weights" + head + "1", "def gaussian_weights" + head + "query -",
-         "def gaussian_weights" + head + "query - keys", "def gaussian_weights" + head + "(query"]
+         "def gaussian_weights" + head + "query - keys", "def gaussian_weights" + head + "(query",
+         "print(unknown)\\ncheck('01.1', unknown)", "def f():\\n    return check(gaussian_wights)\\nf()",
+         "check(\\n    '01.1',\\n    nothing_like_it,\\n)"]
 for cell in [part for cell in cells for part in (cell, ask)]:
     print("CELL")
     shell.run_cell(cell)
@@ -371,6 +373,10 @@ def test_names_that_do_not_exist_are_explained():
     assert "Python stopped at line 2 with SyntaxError" in cells[5]
     assert "SyntaxError" not in cells[7]
     assert "of before: when its cell was last run, Python stopped at line 2" in cells[9]
+    for number in (1, 3, 14):
+        assert "○ 01.1" in cells[number] and "Traceback" not in cells[number] + done.stderr, "a panel instead of the traceback"
+    for number in (10, 12):  # not the line of a check, and not the answer of one: as ever
+        assert "Traceback (most recent call last)" in cells[number] and "○" not in cells[number]
 
 
 def test_progress_is_kept_best_and_survives_damage(monkeypatch, tmp_path):
