@@ -8,11 +8,23 @@
 ``catalogue()`` lists every exercise, ``progress()`` shows what is done. ``mine("03.2")`` gives later chapters the learner's own answer.
 """
 
-from .engine import CheckFailed, catalogue, check, progress
-from .kept import mine
-from .notebook import watch_for_unrun_cells
-from .panel import CheckResult
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .engine import CheckFailed, check, progress
+    from .kept import mine
+    from .lookup import catalogue
+    from .panel import CheckResult
 
 __all__ = ["CheckFailed", "CheckResult", "catalogue", "check", "mine", "progress"]
 
-watch_for_unrun_cells()
+
+def __getattr__(name: str) -> Any:
+    """Import the engine, and torch with it, when the first of these names is asked for: ``course.py progress`` does without."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import engine, kept, lookup, notebook, panel
+
+    notebook.watch_for_unrun_cells()
+    globals().update({key: value for module in (panel, lookup, kept, engine) for key, value in vars(module).items() if key in __all__})
+    return globals()[name]

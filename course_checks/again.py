@@ -11,7 +11,7 @@ import torch
 from .kinds import KINDS
 from .limits import TimeIsUp
 from .observation import Again, Observation
-from .observe import Recorder, limited, observe, prepare
+from .observe import Asked, Recorder, limited, observe, prepare
 from .own_code import describe
 from .plain_data import plain_data
 from .shortcuts import ForbiddenShortcut
@@ -20,12 +20,7 @@ MOST_AGAIN = 4  # cases, alike but for their inputs, that are called again
 
 
 def observe_again(
-    kind: str,
-    answer: Any,
-    cases: list[tuple[dict[str, Any], tuple[str, ...]]],
-    forbidden: tuple[str, ...],
-    limit: float,
-    seen: list[Observation],
+    kind: str, answer: Any, cases: Asked, forbidden: tuple[str, ...], limit: float, seen: list[Observation]
 ) -> list[Observation]:
     """What was ``seen`` by :func:`observe_all`, with what later calls on the same cases did differently."""
     seen = list(seen)
@@ -45,9 +40,7 @@ def _same_again(left: Any, right: Any) -> bool:
     return type(left) is type(right) and (left == right)
 
 
-def _call_again(
-    kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[str, ...]]], seen: list[Observation], recorder: Recorder
-) -> None:
+def _call_again(kind: str, answer: Any, cases: Asked, seen: list[Observation], recorder: Recorder) -> None:
     """Call functions, and modules that fit several cases, on those cases one after the other, then on the first once more.
 
     What comes out differently than in the first, separate call is noted in ``seen``.
@@ -93,9 +86,7 @@ def _another_call(opened: Any, given: dict[str, Any], before: Any) -> dict[str, 
     return {"value": other[0], "random": random} if other else {}
 
 
-def _change_inputs(
-    kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[str, ...]]], seen: list[Observation], first: int, recorder: Recorder
-) -> None:
+def _change_inputs(kind: str, answer: Any, cases: Asked, seen: list[Observation], first: int, recorder: Recorder) -> None:
     """Note which inputs of a case can be changed without any effect."""
     others = [(name, observe(kind, answer, args, (), recorder)) for name, args in changes(kind, cases, first)]
     moved = {name for name, other in others if other.status == "ok" and not _same_again(other.value, seen[first].value)}
@@ -103,7 +94,7 @@ def _change_inputs(
     seen[first] = replace(seen[first], ignored=tuple(name for name in ran if name not in moved))
 
 
-def changes(kind: str, cases: list[tuple[dict[str, Any], tuple[str, ...]]], index: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def changes(kind: str, cases: Asked, index: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """The arguments of a case with one of them changed, in up to two ways each, and its name, one after the other."""
     args = cases[index][0]
     for group in KINDS[kind].groups:

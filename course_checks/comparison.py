@@ -63,13 +63,8 @@ def compare(exercise: Exercise, answer: Any, cases: list[Case]) -> Comparison:
     own = "".join(linecache.getlines(functions_of(answer)[0].__code__.co_filename)).strip() if functions_of(answer) else ""
     ours = _solution(exercise)
     if not ours or not own:
-        return Comparison(
-            "Your code is not to be found: it was not typed into a cell."
-            if ours
-            else "This copy of the course comes without its solutions: ask your instructor for them.",
-            own,
-            ours,
-        )
+        lost = "This copy of the course comes without its solutions: ask your instructor for them."
+        return Comparison("Your code is not to be found: it was not typed into a cell." if ours else lost, own, ours)
     case = max((case for case in cases if case.rejects is None), key=lambda case: _size(case.args))
     space, clock = dict(namespaces_of(answer)[0]), ""
     try:

@@ -64,14 +64,8 @@ def _of_expressions(function: ast.FunctionDef, code: str) -> Iterator[Edit]:
     for owner, field, index, node in _places(function):
         for rank, new, meaning in replacements(node, owner, field, code, own, held):
             rank = 5 if id(node) in tested and number_of(node) is not None else rank  # a test for another number is one for no case at all
-            line = (
-                getattr(node, "lineno", None)
-                or getattr(owner, "lineno", None)
-                or min(
-                    (part.lineno for part in ast.walk(node if isinstance(node, ast.AST) else owner) if hasattr(part, "lineno")),
-                    default=function.lineno,
-                )
-            )  # the `for … if …` of a comprehension has no line of its own
+            line = getattr(node, "lineno", None) or getattr(owner, "lineno", None)  # the `for … if …` of a comprehension has none
+            line = line or min((part.lineno for part in ast.walk(node) if hasattr(part, "lineno")), default=function.lineno)
             meaning = which.get(id(node), "") + meaning if isinstance(new, (ast.Name, ast.Attribute)) else meaning
             yield Edit(rank, line, meaning, _put(owner, field, index, new))
 
@@ -110,12 +104,8 @@ def _exchanged(function: ast.FunctionDef) -> Iterator[Edit]:
         for one, other in itertools.combinations(sorted({getattr(node, field) for node in nodes}), 2):
             both = [node for node in nodes if getattr(node, field) in (one, other)]
             turned = [(node, field, other if getattr(node, field) == one else one) for node in both]
-            yield Edit(
-                4,
-                min(node.lineno for node in both),
-                f"`{one}` and `{other}` are exchanged, there and wherever they stand",
-                _put_all(turned),
-            )
+            meaning = f"`{one}` and `{other}` are exchanged, there and wherever they stand"
+            yield Edit(4, min(node.lineno for node in both), meaning, _put_all(turned))
 
 
 def _put_all(places: list[tuple[Any, str, Any]]) -> Callable[[], Callable[[], None]]:

@@ -13,7 +13,7 @@ from .exercise import Exercise
 from .judge import judge
 from .kept import asked, keep
 from .known import Known
-from .lookup import catalogue, chapters, find, following
+from .lookup import chapters, find, following
 from .notebook import stopped_before_running
 from .observe import TooLong, neutral_torch, observe_all
 from .panel import CheckResult
@@ -41,13 +41,9 @@ def check(exercise_id: str, answer: Any = _MISSING, *more: Any, seed: int | None
     except Exception as error:
         if strict:
             raise
-        result = CheckResult.stray(
-            str(exercise_id),
-            "raised",
-            "The check itself stumbled over this answer "
-            f"({type(error).__name__}: {str(error)[:200]}). That is a fault of the course, not yours: please "
-            "report it, with your cell.",
-        )
+        text = f"The check itself stumbled over this answer ({type(error).__name__}: {str(error)[:200]}). "
+        text += "That is a fault of the course, not yours: please report it, with your cell."
+        result = CheckResult.stray(str(exercise_id), "raised", text)
     result.show()
     if strict and not result.passed:
         raise CheckFailed(str(result))
@@ -60,21 +56,14 @@ def _checked(exercise_id: str, answer: Any, more: tuple[Any, ...], seed: int | N
     except LookupError as error:
         return CheckResult.stray(exercise_id, "type", str(error))
     if more:
-        return CheckResult.refused(
-            exercise,
-            "type",
-            f"check takes the exercise and one answer: check({exercise.id!r}, {exercise.name}). You passed {1 + len(more)} answers.",
-        )
+        text = f"check takes the exercise and one answer: check({exercise.id!r}, {exercise.name}). You passed {1 + len(more)} answers."
+        return CheckResult.refused(exercise, "type", text)
     if exercise.runs and _is_ours(answer, exercise.reference):
         # The cell `f = check("…", f).use` puts our version under the learner's name: run twice, it would check ours.
         if exercise.id in _last:
             return _last[exercise.id].repeated(exercise.name)
-        return CheckResult.refused(
-            exercise,
-            "not attempted",
-            f"At the moment `{exercise.name}` is the course's own version: this cell put "
-            "it there, so that later cells have something to go on with. Run your answer cell again, then this one.",
-        )
+        text = f"At the moment `{exercise.name}` is the course's own version: this cell put it there, so that later cells have something "
+        return CheckResult.refused(exercise, "not attempted", text + "to go on with. Run your answer cell again, then this one.")
     asked.discard(exercise.id)
     result = examine(exercise, answer, seed)
     if exercise.id in asked and result.passed:  # the answer fetched the course's version while it ran
@@ -128,20 +117,14 @@ def _run(exercise: Exercise, answer: Any, seed: int | None, known: Known) -> Che
             verdict = judge(exercise, cases, seen, known)
             if verdict.unexplained:  # right so far, or wrong for no reason that is known: call it again
                 verdict = judge(exercise, cases, observe_again(*asked, seen), known)
-            if verdict.finding is not None and verdict.unexplained:
-                verdict.finding.mistake, verdict.finding.hint = one_place(exercise, answer, cases, verdict.finding, took) or (
-                    verdict.finding.mistake,
-                    verdict.finding.hint,
-                )
+            found = verdict.finding
+            if found is not None and verdict.unexplained and (place := one_place(exercise, answer, cases, found, took)):
+                found.mistake, found.hint = place
         except TooLong as stopped:
-            message = (
-                too_long(LIMIT, stopped.number, stopped.line)
-                if not stopped.abandoned
-                else (
-                    f"No answer within {LIMIT:g} s, and the code cannot be interrupted: it goes on in the background. Restart the kernel "
-                    "(Kernel → Restart), then look for an endless loop."
-                )
-            )
+            message = too_long(LIMIT, stopped.number, stopped.line)
+            if stopped.abandoned:
+                message = f"No answer within {LIMIT:g} s, and the code cannot be interrupted: it goes on in the background. "
+                message += "Restart the kernel (Kernel → Restart), then look for an endless loop."
             raise Refused("raised", message, "endless loop") from None
         except KeyboardInterrupt as stop:
             more = " It goes on in the background: restart the kernel (Kernel → Restart)." if stop.args else ""
@@ -158,18 +141,11 @@ def progress(reset: str | bool = False, restart: str | None = None) -> _record.P
     """
     if restart is not None:
         kept = _record.fresh_copy(restart)
-        print(
-            f"work/ has a fresh copy of chapter {restart}."
-            + (f" Yours lies in {kept}." if kept else "")
-            + " Where it is open, close it without saving and open it again."
-        )
+        lies = f" Yours lies in {kept}." if kept else ""
+        print(f"work/ has a fresh copy of chapter {restart}.{lies} Where it is open, close it without saving and open it again.")
     if reset:
         known = chapters()
         if reset is not True and reset not in known:
             raise ValueError(f"reset={reset!r} is no chapter; choose one of {', '.join(known)}, or True for all")
         _record.reset(None if reset is True else reset)
-    try:
-        done = _record.load()
-    except OSError:
-        done = {}
-    return _record.Progress(done, catalogue(), _record.kept_answers())
+    return _record.Progress.now()

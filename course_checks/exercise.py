@@ -4,6 +4,8 @@ An :class:`Exercise` is data plus three small functions. ``draw`` makes the case
 that :mod:`.misconceptions` turns into wrong ones. Nothing here runs a learner's code: that is :mod:`.observe`.
 """
 
+import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,17 +26,15 @@ from .plain_data import kind_of
 class Exercise:
     """One exercise of the catalogue: a :class:`FunctionExercise`, a :class:`ModuleExercise` or a :class:`Prediction`.
 
-    ``file`` is the ``__file__`` that the exercise stands in. Beside it, with the ending ``.md``, lies its page for people: id, title,
-    signature, difficulty, minutes and points at the head, which are typed there alone, and then the mistakes (:mod:`.misconceptions`).
-    ``right`` is the right answer, short and readable, at the top level of that file: the page edits its text. What it calls there and
-    a mistake may change, too, are its ``helpers``. ``reference`` is what later cells of a chapter go on with; ``right`` where there is
-    no other.
+    ``right`` is the right answer, short and readable, at the top level of the exercise's file. Beside that, with the ending ``.md``, lies
+    its page for people: id, title, signature, difficulty, minutes and points at the head, which are typed there alone, and then the
+    mistakes (:mod:`.misconceptions`), which edit the text of the right answer. What it calls and a mistake may change, too, are its
+    ``helpers``. ``reference`` is what later cells of a chapter go on with; ``right``, or what is measured, where there is no other.
     ``draw(seed)`` returns the cases for one random draw; ``fixed()`` the edge cases that need no draw. A case belongs to a part; the
     points of a part are given when all its cases pass.
     ``forbidden`` names functions (dotted, ``torch.nn.functional.softmax``) that raise while the answer runs.
     """
 
-    file: str
     oracle: Callable[..., Any]
     draw: Callable[[int], list[Case]]
     right: Any = None
@@ -47,6 +47,7 @@ class Exercise:
     raw: Callable[[Any], Any] | None = None  # compare raw(value) instead of value (e.g. scores up to a shift)
     compared: str = ""  # what ``raw`` does, in words; without them the panel shows the values themselves
     effect: Callable[[Any, Case], Any] | None = None  # what a result does in a case, where many are right; ValueError: nothing, and why
+    file: str = ""  # beside which the page lies; that of the right answer, or of a prediction's oracle, unless given
     outputs: tuple[str, ...] = ()  # what the results of a tuple are called, e.g. ("output", "weights")
     kind: ClassVar[str] = ""  # the name under which a sandbox knows how to call it
     runs: ClassVar[bool] = True  # whether the answer is code
@@ -54,12 +55,13 @@ class Exercise:
 
     def __post_init__(self) -> None:
         if self.reference is None:
-            object.__setattr__(self, "reference", self.right)
+            object.__setattr__(self, "reference", self.right if self.runs else self.oracle())
 
     @cached_property
     def page(self) -> Page:
         """What the exercise's Markdown page says."""
-        return read_page(Path(self.file).with_suffix(".md").read_text(encoding="utf-8"), self.wrong)
+        file = self.file or inspect.getfile(sys.modules[(self.right if self.runs else self.oracle).__module__])
+        return read_page(Path(file).with_suffix(".md").read_text(encoding="utf-8"), self.wrong)
 
     # What its page says, under the names that it has here.
     id = property(attrgetter("page.id"))  # its number in the course, such as "03.2"
@@ -176,10 +178,6 @@ class Prediction(Exercise):
     kind: ClassVar[str] = "value"
     runs: ClassVar[bool] = False
     word: ClassVar[str] = "prediction"
-
-    def __post_init__(self) -> None:
-        if self.reference is None:
-            object.__setattr__(self, "reference", self.oracle())
 
     def wrong(self, misconception: Misconception) -> Any:
         """The prediction with the entries that the page changes."""

@@ -42,8 +42,6 @@ COMPARED = {
 EDGES = {(ast.Lt, ast.LtE), (ast.LtE, ast.Lt), (ast.Gt, ast.GtE), (ast.GtE, ast.Gt)}  # they differ in the case of equality alone
 READ = (ast.Load, type(None))
 CUTS = ("detach", "item", "tolist", "numpy", "data")
-
-
 Replacement = tuple[int, ast.AST | None, str]  # what tells most comes first, the new node, and what it would mean
 
 
@@ -233,11 +231,8 @@ def _of_call(node: ast.Call, code: str) -> Iterator[Replacement]:
     method = owner is not None and getattr(owner, "id", "") not in ("torch", "math", "F", "nn", "np", "self")
     if "dropout" in name:
         training = ast.parse("self.training", mode="eval").body
-        yield (
-            0,
-            ast.Call(node.func, node.args, [*(k for k in node.keywords if k.arg != "training"), ast.keyword("training", training)]),
-            (f"{text} drops numbers in evaluation mode too: it has to be told whether the module is training"),
-        )
+        told = ast.Call(node.func, node.args, [*(k for k in node.keywords if k.arg != "training"), ast.keyword("training", training)])
+        yield 0, told, f"{text} drops numbers in evaluation mode too: it has to be told whether the module is training"
         yield 0, plain[0] if plain else node, f"nobody asked for {text}: it leaves the result to chance"
     elif method:
         why = f"`.{name}(…)` cuts the gradient" if name in CUTS else f"`.{name}(…)` is too much"

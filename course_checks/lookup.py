@@ -1,5 +1,7 @@
 """Find exercises by their ids: "03.2" is in ``course_checks.exercises.ch03``, and only that chapter is imported for it."""
 
+from __future__ import annotations
+
 import contextlib
 import difflib
 import importlib
@@ -7,11 +9,13 @@ import pkgutil
 import signal
 import threading
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from course_utils.launcher.notebooks import DEEPER, Damaged, chapters_in, read, stubs_of
 from course_utils.paths import ROOT
 
-from .exercise import Exercise
+if TYPE_CHECKING:  # what needs torch is imported with the first exercise
+    from .exercise import Exercise
 
 PACKAGE = "course_checks.exercises"
 _chapters: dict[str, dict[str, Exercise]] = {}  # a chapter is entered when it is complete

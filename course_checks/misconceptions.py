@@ -38,19 +38,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .heads import Head, PageError, read_head
+
 UNTOUCHED = "<!-- untouched -->"
-
-
 # What an edit may use beside the names of its exercise's file.
 COMMON = {"copy": copy, "functools": functools, "itertools": itertools, "math": math, "random": random, "re": re, "np": np,
           "torch": torch, "Tensor": Tensor, "nn": nn, "F": F}  # fmt: skip
-
-
 Edit = tuple[tuple[str, ...], tuple[str, ...]]  # lines to replace, and lines to put there
-
-
-class PageError(ValueError):
-    """A page of mistakes that does not fit its exercise."""
 
 
 @dataclass(frozen=True)
@@ -89,38 +83,20 @@ class Misconception:
 
 
 @dataclass(frozen=True)
-class Page:
-    """What the page of an exercise says; ``points`` are those of each part."""
+class Page(Head):
+    """What the page of an exercise says."""
 
-    id: str
-    title: str
-    signature: str
-    stars: int
-    minutes: int
-    points: dict[str, float]
     misconceptions: tuple[Misconception, ...]
-
-    @property
-    def name(self) -> str:
-        """What an answer is called: the first word of the signature."""
-        return re.split(r"\W", self.signature, maxsplit=1)[0]
-
-
-HEAD = re.compile(r"# (\d\d[a-z]?\.\d+) (.+)\n\s*`(.+)`\n\s*(★+) (\d+) minutes?; points: (.+)")
 
 
 def read_page(text: str, make: Callable[[Misconception], Any] | None = None) -> Page:
     """Read the page of an exercise. PageError for a head in another form, an entry without a name, a change or a hint, or a name twice."""
     head, *parts = re.split(r"(?m)^## +", text.replace("\r\n", "\n"))
-    said = HEAD.match(head)
-    if said is None:
-        raise PageError(f"the page does not begin with number and title, signature, and stars, minutes and points: {head[:80]!r}")
-    points = {part.rpartition(" ")[0].strip(): _number(part.rpartition(" ")[2]) for part in said[6].split(",")}
     found = tuple(_entry(part, make) for part in parts)
     names = [entry.name for entry in found]
     if twice := {name for name in names if names.count(name) > 1}:
         raise PageError(f"two misconceptions share a name: {', '.join(sorted(twice))}")
-    return Page(said[1], said[2], said[3], len(said[4]), int(said[5]), points, found)
+    return Page(**vars(read_head(head)), misconceptions=found)
 
 
 def read_change(body: str) -> Change:
@@ -198,10 +174,6 @@ def wrong_words(misconception: Misconception, right: Any, module: str) -> Any:
     if unknown := changed.keys() - right.keys():
         raise PageError(f"{module}, {misconception.name!r}: the prediction has no entry {', '.join(map(repr, unknown))}")
     return {**right, **changed}
-
-
-def _number(text: str) -> float:
-    return float(text) if "." in text else int(text)
 
 
 def _indent(line: str) -> int:

@@ -26,6 +26,7 @@ from .own_code import describe, namespaces_of, own_line
 from .plain_data import float_tensors, kind_of, plain_data
 from .shortcuts import CallGuard, ForbiddenShortcut, forbid
 
+Asked = list[tuple[dict[str, Any], tuple[str, ...]]]  # of every case: its arguments, and by which of them to differentiate
 _multiply, _sum, _plain = torch.mul, torch.sum, torch._C.DisableTorchFunction  # kept here: an exercise may forbid the names
 PRINTED = 2_000  # characters of an answer's output that are kept
 
@@ -234,10 +235,8 @@ def _with_its_own_parameters(module: Any, inputs: dict[str, Any]) -> Any:
         return None
 
 
-def observe_all(
-    kind: str, answer: Any, cases: list[tuple[dict[str, Any], tuple[str, ...]]], forbidden: tuple[str, ...], limit: float
-) -> list[Observation]:
-    """Observe an answer on (arguments, gradients) of every case, within ``limit`` seconds; :class:`TooLong` when it needs more.
+def observe_all(kind: str, answer: Any, cases: Asked, forbidden: tuple[str, ...], limit: float) -> list[Observation]:
+    """Observe an answer on every case, within ``limit`` seconds; :class:`TooLong` when it needs more.
 
     A blank answer, or one that takes a forbidden shortcut, is not asked twice.
     """

@@ -104,11 +104,8 @@ class CheckResult:
 
     def lines(self) -> list[tuple[str, str]]:
         """The panel's content as (label, text) pairs."""
-        rows: list[tuple[str, str]] = []
-        if self.message:
-            rows.append(("", self.message))
-        finding = self.finding
-        if finding is not None and self.stage not in ("not attempted",):
+        rows, finding = [("", self.message)] if self.message else [], self.finding
+        if finding is not None and self.stage != "not attempted":
             tried = finding.case.label + (f" (seed {self.seed})" if self.seed is not None else "")
             if tried:
                 rows.append(("Tried", tried))
@@ -131,14 +128,10 @@ class CheckResult:
         return "\n".join([self.headline, *rows])
 
     def _picture(self) -> tuple[Any, Any] | None:
-        finding = self.finding
-        if finding is None or self.stage not in ("values", "shape", "finite", "gradients"):
+        if self.finding is None or self.stage not in ("values", "shape", "finite", "gradients"):
             return None
-        if not isinstance(finding.got, torch.Tensor) or not isinstance(finding.expected, torch.Tensor):
-            return None
-        if 0 in finding.got.shape or 0 in finding.expected.shape:
-            return None
-        return finding.got, finding.expected
+        both = self.finding.got, self.finding.expected
+        return both if all(isinstance(tensor, torch.Tensor) and 0 not in tensor.shape for tensor in both) else None
 
     def _repr_markdown_(self) -> str:
         rows = [f"- {'**' + label + '.** ' if label else ''}{text}" for label, text in self.lines()]

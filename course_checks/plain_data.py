@@ -86,12 +86,9 @@ def kind_of(value: Any) -> str:
         return "NumPy array" if name == "ndarray" else "number"
     if isinstance(value, (tuple, list)):
         return f"{'tuple' if isinstance(value, tuple) else 'list'} of {len(value)}"
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, (int, float, Fraction, Decimal)):
-        return "number"
-    if isinstance(value, str):
-        return "string"
+    for kinds, words in (((bool,), "bool"), ((int, float, Fraction, Decimal), "number"), ((str,), "string")):
+        if isinstance(value, kinds):
+            return words
     if isinstance(value, type):
         return f"class {value.__name__}"
     if callable(value) and isinstance(getattr(value, "__name__", None), str):

@@ -3,9 +3,8 @@
 import contextlib
 import html
 import os
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from pathlib import Path
-from typing import Any
 
 from course_utils.files import move, write_bytes
 from course_utils.launcher import progress as kept
@@ -15,6 +14,7 @@ from course_utils.launcher.work import Work
 from course_utils.mine import drawing
 from course_utils.paths import ROOT
 
+from .heads import Head, heads
 from .lookup import companions, notebooks
 
 
@@ -82,14 +82,22 @@ def fresh_copy(chapter: str) -> str:
 class Progress:
     """The machine that the reader builds, and the exercises done per chapter; drawn in a notebook, text elsewhere."""
 
-    def __init__(self, done: Done, exercises: list[Any], own: Set[str] = frozenset()):
+    def __init__(self, done: Done, pages: Sequence[Head], own: Set[str] = frozenset()):
         self.done, self.own = done, own
         self.machine = drawing.sentence(own, {key for key, entry in done.items() if entry.get("passed")})
         self.chapters: dict[str, list[tuple[str, str, float, float, bool]]] = {}
-        for ex in exercises:
-            entry = done.get(ex.id, {})
-            row = (ex.id, ex.title, entry.get("points", 0.0), ex.points, bool(entry.get("passed")))
-            self.chapters.setdefault(ex.id.split(".")[0], []).append(row)
+        for page in pages:
+            entry = done.get(page.id, {})
+            row = (page.id, page.title, entry.get("points", 0.0), sum(page.points.values()), bool(entry.get("passed")))
+            self.chapters.setdefault(page.id.split(".")[0], []).append(row)
+
+    @classmethod
+    def now(cls) -> "Progress":
+        """As it is kept; nothing done, where that cannot be read just now. Imports no exercise, and so no torch."""
+        done: Done = {}
+        with contextlib.suppress(OSError):
+            done = load()
+        return cls(done, heads(), kept_answers())
 
     def next(self) -> tuple[str, str] | None:
         """Id and title of the exercise to try next: one begun and not finished, else the first open one behind the last one done;
@@ -106,11 +114,11 @@ class Progress:
         return f"{text} Next: {following[0]} {following[1]}" if following else f"{text} All done."
 
     def __str__(self) -> str:
-        lines = []
+        lines, width = [], 2 * max(map(len, self.chapters.values()), default=0)
         for chapter, rows in self.chapters.items():
             done = sum(row[4] for row in rows)
             marks = " ".join(("✓" if row[4] else "·") for row in rows)
-            lines.append(f"chapter {chapter:3}  {marks}  {done} of {len(rows)}")
+            lines.append(f"chapter {chapter:3}  {marks:{width}} {done:2} of {len(rows):2}")
         return "\n".join([drawing.as_text(self.own), "", self.machine, "", *lines, self.summary()]) if lines else "no exercises yet"
 
     __repr__ = __str__

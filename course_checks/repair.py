@@ -34,9 +34,8 @@ def one_place(exercise: Exercise, answer: Any, cases: list[Case], finding: Findi
     except SyntaxError:
         return None
     tree.body = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom))]
-    if exercise.name not in {getattr(node, "name", "") for node in tree.body} or any(
-        misconception.untouched for misconception in exercise.misconceptions
-    ):
+    names = {getattr(node, "name", "") for node in tree.body}
+    if exercise.name not in names or any(misconception.untouched for misconception in exercise.misconceptions):
         return None
     if HEAVY & {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(tree)}:
         return None
@@ -44,10 +43,9 @@ def one_place(exercise: Exercise, answer: Any, cases: list[Case], finding: Findi
     try:
         while (found := search.next()) is not None:
             if search.always_right(found[1]):
-                line, meaning = found[0].line, found[0].meaning
-                return f"one place, in line {line}", (
-                    f"{meaning[0].upper()}{meaning[1:]}. Everything else is right: with that place mended, your answer passes."
-                )
+                meaning = f"{found[0].meaning[0].upper()}{found[0].meaning[1:]}"
+                text = f"{meaning}. Everything else is right: with that place mended, your answer passes."
+                return f"one place, in line {found[0].line}", text
     except TooLong:  # an edit can make a loop endless
         pass
     return None

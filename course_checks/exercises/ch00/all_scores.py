@@ -30,4 +30,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=all_scores, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=all_scores, oracle=oracle, draw=draw, fixed=fixed)

@@ -45,4 +45,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = ModuleExercise(file=__file__, right=Lookup, oracle=oracle, draw=draw, fixed=fixed, forbidden=("torch.nn.functional.embedding",))
+EXERCISE = ModuleExercise(right=Lookup, oracle=oracle, draw=draw, fixed=fixed, forbidden=("torch.nn.functional.embedding",))

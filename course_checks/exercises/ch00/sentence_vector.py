@@ -30,4 +30,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=sentence_vector, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=sentence_vector, oracle=oracle, draw=draw, fixed=fixed)

@@ -11,4 +11,4 @@ def oracle() -> dict[str, list[int]]:
     return {name: list(result.shape) for name, result in results.items()}
 
 
-EXERCISE = Prediction(file=__file__, oracle=oracle, draw=lambda seed: [Case("your four shapes", {})])
+EXERCISE = Prediction(oracle=oracle, draw=lambda seed: [Case("your four shapes", {})])

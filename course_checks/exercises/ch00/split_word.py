@@ -59,6 +59,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = ("course_utils.text.wordpiece.split_word",)
-EXERCISE = FunctionExercise(
-    file=__file__, right=split_word, oracle=oracle, reference=wordpiece.split_word, draw=draw, fixed=fixed, forbidden=FORBIDDEN
-)
+EXERCISE = FunctionExercise(right=split_word, oracle=oracle, reference=wordpiece.split_word, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

@@ -30,4 +30,4 @@ def fixed() -> list[Case]:
     return [Case("a single token", {"n": 1, "rule": Registered("no_looking_ahead")}, shape="(query, key)")]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=visibility, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=visibility, oracle=oracle, draw=draw, fixed=fixed)

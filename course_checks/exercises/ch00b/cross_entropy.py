@@ -45,4 +45,4 @@ def fixed() -> list[Case]:
 NAMES = """nn.functional.cross_entropy nn.functional.nll_loss nn.functional.log_softmax log_softmax Tensor.log_softmax
     special.log_softmax nn.CrossEntropyLoss nn.NLLLoss nn.LogSoftmax"""
 FORBIDDEN = tuple(f"torch.{name}" for name in NAMES.split())
-EXERCISE = FunctionExercise(file=__file__, right=cross_entropy, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)
+EXERCISE = FunctionExercise(right=cross_entropy, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

@@ -51,6 +51,4 @@ def measured() -> dict[str, str]:
     return {statement: "yes" if true else "no" for statement, true in zip(RIGHT, found, strict=True)}
 
 
-EXERCISE = Prediction(
-    file=__file__, oracle=measured, reference=RIGHT, draw=lambda seed: [Case("your six answers", {})], choices=("yes", "no")
-)
+EXERCISE = Prediction(oracle=measured, reference=RIGHT, draw=lambda seed: [Case("your six answers", {})], choices=("yes", "no"))

@@ -55,5 +55,5 @@ def fixed() -> list[Case]:
 
 
 EXERCISE = FunctionExercise(
-    file=__file__, right=softmax, oracle=oracle, draw=draw, fixed=fixed, forbidden=tuple(f"torch.{name}" for name in FORBIDDEN.split())
+    right=softmax, oracle=oracle, draw=draw, fixed=fixed, forbidden=tuple(f"torch.{name}" for name in FORBIDDEN.split())
 )

@@ -40,4 +40,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = ("torch.nn.Linear", "torch.nn.functional.linear", "torch.nn.LazyLinear")
-EXERCISE = ModuleExercise(file=__file__, right=SoftmaxRegression, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)
+EXERCISE = ModuleExercise(right=SoftmaxRegression, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

@@ -28,4 +28,4 @@ def fixed() -> list[Case]:
     return [Case("perfect guesses", perfect), Case("a single guess", single)]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=squared_error, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=squared_error, oracle=oracle, draw=draw, fixed=fixed)

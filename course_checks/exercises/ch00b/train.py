@@ -69,6 +69,4 @@ def fixed() -> list[Case]:
 
 
 NAMES, FORBIDDEN = ("losses", "held_logits"), ("course_utils.training.loop.fit",)
-EXERCISE = FunctionExercise(
-    file=__file__, right=train, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, rtol=1e-3, atol=1e-4, forbidden=FORBIDDEN
-)
+EXERCISE = FunctionExercise(right=train, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, rtol=1e-3, atol=1e-4, forbidden=FORBIDDEN)

@@ -33,7 +33,6 @@ def fixed() -> list[Case]:
 
 
 EXERCISE = FunctionExercise(
-    file=__file__,
     right=dot_product_scores,
     oracle=oracle,
     draw=draw,

@@ -53,5 +53,5 @@ def fixed() -> list[Case]:
 
 FORBIDDEN = ("course_utils.models.kernels.gaussian_weights",)
 EXERCISE = FunctionExercise(
-    file=__file__, right=gaussian_weights, oracle=oracle, reference=kernels.gaussian_weights, draw=draw, fixed=fixed, forbidden=FORBIDDEN
+    right=gaussian_weights, oracle=oracle, reference=kernels.gaussian_weights, draw=draw, fixed=fixed, forbidden=FORBIDDEN
 )

@@ -66,4 +66,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = ModuleExercise(file=__file__, right=LearnedKernel, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = ModuleExercise(right=LearnedKernel, oracle=oracle, draw=draw, fixed=fixed)

@@ -49,4 +49,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=loo_error, oracle=oracle, draw=draw, fixed=fixed, rtol=1e-3)
+EXERCISE = FunctionExercise(right=loo_error, oracle=oracle, draw=draw, fixed=fixed, rtol=1e-3)

@@ -46,5 +46,5 @@ def fixed() -> list[Case]:
 
 OURS, HELPERS = ("course_utils.models.kernels.nadaraya_watson",), (gaussian_weights,)
 EXERCISE = FunctionExercise(
-    file=__file__, right=nadaraya_watson, helpers=HELPERS, oracle=oracle, reference=reference, draw=draw, fixed=fixed, forbidden=OURS
+    right=nadaraya_watson, helpers=HELPERS, oracle=oracle, reference=reference, draw=draw, fixed=fixed, forbidden=OURS
 )

@@ -34,4 +34,4 @@ def draw(seed: int) -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=soft_lookup, oracle=oracle, draw=draw)
+EXERCISE = FunctionExercise(right=soft_lookup, oracle=oracle, draw=draw)

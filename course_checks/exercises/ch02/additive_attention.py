@@ -87,4 +87,4 @@ def fixed() -> list[Case]:
 
 NAMES = ("output", "weights")
 FORBIDDEN = ("course_utils.models.recurrent.AdditiveAttention.forward", "course_utils.models.recurrent.AdditiveAttention.scores")
-EXERCISE = ModuleExercise(file=__file__, right=AdditiveAttention, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=FORBIDDEN)
+EXERCISE = ModuleExercise(right=AdditiveAttention, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=FORBIDDEN)

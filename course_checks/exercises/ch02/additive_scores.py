@@ -46,4 +46,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = ("course_utils.models.recurrent.AdditiveAttention.scores",)
-EXERCISE = FunctionExercise(file=__file__, right=additive_scores, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)
+EXERCISE = FunctionExercise(right=additive_scores, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

@@ -36,4 +36,4 @@ def draw(seed: int) -> list[Case]:
     return [case(f"{batch} sentences of {steps} words", batch, gradients=every), case("a batch of one sentence", 1)]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=align_step, oracle=oracle, draw=draw, outputs=("context", "weights"))
+EXERCISE = FunctionExercise(right=align_step, oracle=oracle, draw=draw, outputs=("context", "weights"))

@@ -51,4 +51,4 @@ def draw(seed: int) -> list[Case]:
 
 
 FORBIDDEN = ("torch.nn.RNN", "torch.nn.RNNCell", "torch.rnn_tanh", "torch.rnn_tanh_cell")
-EXERCISE = ModuleExercise(file=__file__, right=ElmanRNN, oracle=oracle, draw=draw, forbidden=FORBIDDEN)
+EXERCISE = ModuleExercise(right=ElmanRNN, oracle=oracle, draw=draw, forbidden=FORBIDDEN)

@@ -46,4 +46,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=receptive_field, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=receptive_field, oracle=oracle, draw=draw, fixed=fixed)

@@ -57,4 +57,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=head_contributions, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=head_contributions, oracle=oracle, draw=draw, fixed=fixed)

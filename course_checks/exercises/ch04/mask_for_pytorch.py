@@ -40,5 +40,5 @@ def fixed() -> list[Case]:
 
 
 EXERCISE = FunctionExercise(
-    file=__file__, right=mask_for_pytorch, oracle=oracle, draw=draw, fixed=fixed, raw=numbers, compared="False counted as 0, True as 1"
+    right=mask_for_pytorch, oracle=oracle, draw=draw, fixed=fixed, raw=numbers, compared="False counted as 0, True as 1"
 )

@@ -32,4 +32,4 @@ def fixed() -> list[Case]:
 
 
 OURS = ("course_utils.models.multihead.merge_heads",)
-EXERCISE = FunctionExercise(file=__file__, right=merge_heads, oracle=oracle, reference=reference, draw=draw, fixed=fixed, forbidden=OURS)
+EXERCISE = FunctionExercise(right=merge_heads, oracle=oracle, reference=reference, draw=draw, fixed=fixed, forbidden=OURS)

@@ -82,4 +82,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = (*FORBIDDEN_MHA, "course_utils.models.multihead.MultiHeadAttention.forward")
-EXERCISE = ModuleExercise(file=__file__, right=MultiHeadAttention, oracle=several_heads, draw=draw, fixed=fixed, forbidden=FORBIDDEN)
+EXERCISE = ModuleExercise(right=MultiHeadAttention, oracle=several_heads, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

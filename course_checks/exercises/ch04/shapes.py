@@ -17,4 +17,4 @@ def oracle(n: int = 5, m: int = 7, d_model: int = 12, h: int = 3, d_k: int = 4, 
     return {name: list(tensor.shape) for name, tensor in found.items()}
 
 
-EXERCISE = Prediction(file=__file__, oracle=oracle, draw=lambda seed: [Case("your seven shapes", {})])
+EXERCISE = Prediction(oracle=oracle, draw=lambda seed: [Case("your seven shapes", {})])

@@ -45,4 +45,4 @@ def fixed() -> list[Case]:
 
 
 OURS = ("course_utils.models.multihead.split_heads",)
-EXERCISE = FunctionExercise(file=__file__, right=split_heads, oracle=oracle, reference=reference, draw=draw, fixed=fixed, forbidden=OURS)
+EXERCISE = FunctionExercise(right=split_heads, oracle=oracle, reference=reference, draw=draw, fixed=fixed, forbidden=OURS)

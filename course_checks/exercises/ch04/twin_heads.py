@@ -50,4 +50,4 @@ def measured() -> dict[str, str]:
 
 SAME, OTHER = WORDS = ("identical for ever", "different")
 RIGHT = dict(zip(STARTS, (SAME, OTHER, SAME, OTHER, OTHER), strict=True))
-EXERCISE = Prediction(file=__file__, oracle=measured, reference=RIGHT, draw=lambda seed: [Case("your five words", {})], choices=WORDS)
+EXERCISE = Prediction(oracle=measured, reference=RIGHT, draw=lambda seed: [Case("your five words", {})], choices=WORDS)

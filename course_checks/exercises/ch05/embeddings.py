@@ -75,4 +75,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = ModuleExercise(file=__file__, right=Embeddings, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = ModuleExercise(right=Embeddings, oracle=oracle, draw=draw, fixed=fixed)

@@ -15,4 +15,4 @@ def oracle() -> dict[str, float]:
     }
 
 
-EXERCISE = Prediction(file=__file__, oracle=oracle, draw=lambda seed: [Case("your five numbers", {})], rtol=0.05)
+EXERCISE = Prediction(oracle=oracle, draw=lambda seed: [Case("your five numbers", {})], rtol=0.05)

@@ -25,6 +25,4 @@ def fixed() -> list[Case]:
     return [case(*numbers) for numbers in edges]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__, right=positional_encoding, oracle=oracle, draw=lambda seed: draw(seed)[:1], fixed=fixed, forbidden=OURS
-)
+EXERCISE = FunctionExercise(right=positional_encoding, oracle=oracle, draw=lambda seed: draw(seed)[:1], fixed=fixed, forbidden=OURS)

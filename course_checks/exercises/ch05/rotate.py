@@ -53,6 +53,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__, right=rotate, oracle=oracle, draw=draw, fixed=fixed, forbidden=("course_utils.models.positions.rope",)
-)
+EXERCISE = FunctionExercise(right=rotate, oracle=oracle, draw=draw, fixed=fixed, forbidden=("course_utils.models.positions.rope",))

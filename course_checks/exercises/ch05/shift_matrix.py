@@ -43,5 +43,5 @@ def draw(seed: int) -> list[Case]:
 
 FORBIDDEN = ("course_utils.models.positions.shift_matrix",)
 EXERCISE = FunctionExercise(
-    file=__file__, right=shift_matrix, oracle=oracle, draw=draw, fixed=lambda: [case(0, 6), case(-3, 2), case(5, 64)], forbidden=FORBIDDEN
+    right=shift_matrix, oracle=oracle, draw=draw, fixed=lambda: [case(0, 6), case(-3, 2), case(5, 64)], forbidden=FORBIDDEN
 )

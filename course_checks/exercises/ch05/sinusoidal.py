@@ -55,4 +55,4 @@ def fixed() -> list[Case]:
 
 
 OURS = ("course_utils.models.positions.sinusoidal",)
-EXERCISE = FunctionExercise(file=__file__, right=sinusoidal, oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS)
+EXERCISE = FunctionExercise(right=sinusoidal, oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS)

@@ -38,4 +38,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=to_halves, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=to_halves, oracle=oracle, draw=draw, fixed=fixed)

@@ -60,4 +60,4 @@ def fixed() -> list[Case]:
 
 SHORTCUTS = ("attention", "scaled_dot_product_attention", "masked_softmax")
 FORBIDDEN = (FUSED_NAME, *(f"course_utils.models.attention.{name}" for name in SHORTCUTS))
-EXERCISE = ModuleExercise(file=__file__, right=CausalAttention, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)
+EXERCISE = ModuleExercise(right=CausalAttention, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

@@ -44,6 +44,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = (MASKS + "causal_mask", MASKS + "sliding_window_mask", MASKS + "prefix_mask")
-EXERCISE = FunctionExercise(
-    file=__file__, right=causal_mask, oracle=oracle, draw=draw, fixed=fixed, raw=boolean, compared=ATTENDS, forbidden=FORBIDDEN
-)
+EXERCISE = FunctionExercise(right=causal_mask, oracle=oracle, draw=draw, fixed=fixed, raw=boolean, compared=ATTENDS, forbidden=FORBIDDEN)

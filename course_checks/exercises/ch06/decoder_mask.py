@@ -60,6 +60,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = (MASKS + "padding_mask", MASKS + "length_mask", MASKS + "combine")
-EXERCISE = FunctionExercise(
-    file=__file__, right=decoder_mask, oracle=oracle, draw=draw, fixed=fixed, raw=boolean, compared=ATTENDS, forbidden=FORBIDDEN
-)
+EXERCISE = FunctionExercise(right=decoder_mask, oracle=oracle, draw=draw, fixed=fixed, raw=boolean, compared=ATTENDS, forbidden=FORBIDDEN)

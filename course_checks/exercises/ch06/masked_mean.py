@@ -46,4 +46,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=masked_mean, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=masked_mean, oracle=oracle, draw=draw, fixed=fixed)

@@ -50,5 +50,5 @@ def fixed() -> list[Case]:
 
 FORBIDDEN = (MASKS + "prefix_mask", MASKS + "sliding_window_mask")
 EXERCISE = FunctionExercise(
-    file=__file__, right=prefix_window_mask, oracle=oracle, draw=draw, fixed=fixed, raw=boolean, compared=ATTENDS, forbidden=FORBIDDEN
+    right=prefix_window_mask, oracle=oracle, draw=draw, fixed=fixed, raw=boolean, compared=ATTENDS, forbidden=FORBIDDEN
 )

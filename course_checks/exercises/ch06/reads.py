@@ -54,4 +54,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=reads, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=reads, oracle=oracle, draw=draw, fixed=fixed)

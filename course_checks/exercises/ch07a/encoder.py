@@ -61,4 +61,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = ("torch.nn.TransformerEncoder.forward", "torch.nn.TransformerEncoderLayer.forward")
-EXERCISE = ModuleExercise(file=__file__, right=Encoder, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)
+EXERCISE = ModuleExercise(right=Encoder, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

@@ -56,4 +56,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=layer_norm, oracle=oracle, draw=draw, fixed=fixed, forbidden=(*LAYER_NORMS, *OTHER_NORMS))
+EXERCISE = FunctionExercise(right=layer_norm, oracle=oracle, draw=draw, fixed=fixed, forbidden=(*LAYER_NORMS, *OTHER_NORMS))

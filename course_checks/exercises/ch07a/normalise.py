@@ -70,4 +70,4 @@ def fixed() -> list[Case]:
 
 
 KINDS = ("batch", "layer", "instance", "group")
-EXERCISE = FunctionExercise(file=__file__, right=normalise, oracle=oracle, draw=draw, fixed=fixed, forbidden=(*LAYER_NORMS, *OTHER_NORMS))
+EXERCISE = FunctionExercise(right=normalise, oracle=oracle, draw=draw, fixed=fixed, forbidden=(*LAYER_NORMS, *OTHER_NORMS))

@@ -25,4 +25,4 @@ def oracle() -> dict[str, float]:
     return {name: round(float(number), 9) for name, number in numbers.items()}
 
 
-EXERCISE = Prediction(file=__file__, oracle=oracle, draw=lambda seed: [Case("your five numbers", {})], rtol=1e-3, atol=1e-3)
+EXERCISE = Prediction(oracle=oracle, draw=lambda seed: [Case("your five numbers", {})], rtol=1e-3, atol=1e-3)

@@ -56,4 +56,4 @@ def fixed() -> list[Case]:
     return [case(g, "one query and one key", (1, 2, 1, 1, 4, 3)), case(g, "one query, no batch", (1, 5, 4, 3)), still]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=qk_norm_attention, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=qk_norm_attention, oracle=oracle, draw=draw, fixed=fixed)

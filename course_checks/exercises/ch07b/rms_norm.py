@@ -62,15 +62,8 @@ def fixed() -> list[Case]:
     ]
 
 
+COMPARED = "for input in half precision the output is compared coarsely, but its type too"
+FORBIDDEN, NAMES = (*RMS_NORMS, *LAYER_NORMS, OUR_RMS_NORM), ("output", "divisor")
 EXERCISE = FunctionExercise(
-    file=__file__,
-    right=rms_norm,
-    oracle=oracle,
-    draw=draw,
-    fixed=fixed,
-    outputs=("output", "divisor"),
-    forbidden=(*RMS_NORMS, *LAYER_NORMS, OUR_RMS_NORM),
-    atol=1e-4,
-    raw=coarse,
-    compared="for input in half precision the output is compared coarsely, but its type too",
+    right=rms_norm, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=FORBIDDEN, atol=1e-4, raw=coarse, compared=COMPARED
 )

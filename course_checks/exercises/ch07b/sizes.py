@@ -22,4 +22,4 @@ def oracle() -> dict[str, int]:
     }
 
 
-EXERCISE = Prediction(file=__file__, oracle=oracle, draw=lambda seed: [Case("your four numbers", {})], rtol=1e-9, atol=0.01)
+EXERCISE = Prediction(oracle=oracle, draw=lambda seed: [Case("your four numbers", {})], rtol=1e-9, atol=0.01)

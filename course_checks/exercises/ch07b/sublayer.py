@@ -58,4 +58,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=sublayer, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=sublayer, oracle=oracle, draw=draw, fixed=fixed)

@@ -42,4 +42,4 @@ def fixed() -> list[Case]:
     return [Case("gates of several hundred, of both signs", args, shape="(…, d_model)")]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=swiglu, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=swiglu, oracle=oracle, draw=draw, fixed=fixed)

@@ -60,5 +60,5 @@ def fixed() -> list[Case]:
 
 FORBIDDEN = (FUSED_NAME, "course_utils.models.attention.scaled_dot_product_attention")
 EXERCISE = FunctionExercise(
-    file=__file__, right=cross_attention, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN, outputs=("output", "weights")
+    right=cross_attention, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN, outputs=("output", "weights")
 )

@@ -84,5 +84,5 @@ PARTS |= {"cross_attention.w_qkv": "multihead_attn.in_proj_", "cross_attention.w
 NAMES = {f"{ours}.{kind}": f"{theirs}{kind}" for ours, theirs in PARTS.items() for kind in ("weight", "bias")}
 SCALES = ("norm1.weight", "norm2.weight", "norm3.weight")
 EXERCISE = ModuleExercise(
-    file=__file__, right=DecoderBlock, oracle=oracle, draw=draw, fixed=fixed, forbidden=("torch.nn.TransformerDecoderLayer.forward",)
+    right=DecoderBlock, oracle=oracle, draw=draw, fixed=fixed, forbidden=("torch.nn.TransformerDecoderLayer.forward",)
 )

@@ -42,4 +42,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = ("course_utils.training.schedules.noam",)
-EXERCISE = FunctionExercise(file=__file__, right=noam_rate, oracle=oracle, draw=draw, fixed=fixed, atol=1e-9, forbidden=FORBIDDEN)
+EXERCISE = FunctionExercise(right=noam_rate, oracle=oracle, draw=draw, fixed=fixed, atol=1e-9, forbidden=FORBIDDEN)

@@ -48,4 +48,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = ("torch.nn.functional.cross_entropy", "torch.nn.functional.kl_div")
-EXERCISE = FunctionExercise(file=__file__, right=smoothed_loss, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)
+EXERCISE = FunctionExercise(right=smoothed_loss, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

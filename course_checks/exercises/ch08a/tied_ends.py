@@ -50,4 +50,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = ModuleExercise(file=__file__, right=TiedEnds, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = ModuleExercise(right=TiedEnds, oracle=oracle, draw=draw, fixed=fixed)

@@ -99,5 +99,5 @@ def fixed() -> list[Case]:
 
 NAMES, FORBIDDEN = ("losses", "scores"), ("course_utils.training.loop.fit", "course_utils.training.schedules.token_loss")
 EXERCISE = FunctionExercise(
-    file=__file__, right=train_translator, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, rtol=1e-3, atol=2e-4, forbidden=FORBIDDEN
+    right=train_translator, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, rtol=1e-3, atol=2e-4, forbidden=FORBIDDEN
 )

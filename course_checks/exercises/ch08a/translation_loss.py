@@ -71,6 +71,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = ("course_utils.training.schedules.token_loss",)
-EXERCISE = FunctionExercise(
-    file=__file__, right=translation_loss, oracle=oracle, draw=draw, fixed=fixed, outputs=("loss", "losses"), forbidden=FORBIDDEN
-)
+EXERCISE = FunctionExercise(right=translation_loss, oracle=oracle, draw=draw, fixed=fixed, outputs=("loss", "losses"), forbidden=FORBIDDEN)

@@ -44,4 +44,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=average_last, oracle=oracle, draw=draw, fixed=fixed, outputs=("mean", "spread"))
+EXERCISE = FunctionExercise(right=average_last, oracle=oracle, draw=draw, fixed=fixed, outputs=("mean", "spread"))

@@ -68,6 +68,4 @@ def fixed() -> list[Case]:
 
 
 NAMES, FORBIDDEN = ("ids", "score"), ("course_utils.training.decoding.beam_search",)
-EXERCISE = FunctionExercise(
-    file=__file__, right=beam_search, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, atol=1e-4, forbidden=FORBIDDEN
-)
+EXERCISE = FunctionExercise(right=beam_search, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, atol=1e-4, forbidden=FORBIDDEN)

@@ -85,6 +85,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = ("course_utils.text.bleu.bleu",)
-EXERCISE = FunctionExercise(
-    file=__file__, right=bleu, helpers=(grams,), oracle=oracle, draw=draw, fixed=fixed, atol=1e-4, forbidden=FORBIDDEN
-)
+EXERCISE = FunctionExercise(right=bleu, helpers=(grams,), oracle=oracle, draw=draw, fixed=fixed, atol=1e-4, forbidden=FORBIDDEN)

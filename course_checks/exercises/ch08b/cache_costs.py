@@ -18,4 +18,4 @@ def oracle() -> dict[str, float]:
     }
 
 
-EXERCISE = Prediction(file=__file__, oracle=oracle, draw=lambda seed: [Case("your five numbers", {})], rtol=0.0, atol=0.2)
+EXERCISE = Prediction(oracle=oracle, draw=lambda seed: [Case("your five numbers", {})], rtol=0.0, atol=0.2)

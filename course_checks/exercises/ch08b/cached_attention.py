@@ -73,6 +73,4 @@ def fixed() -> list[Case]:
 
 
 NAMES, SHAPE = ("output", "keys", "values"), "(batch, n, heads · d_v)"
-EXERCISE = FunctionExercise(
-    file=__file__, right=cached_attention, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=(FUSED_NAME,)
-)
+EXERCISE = FunctionExercise(right=cached_attention, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=(FUSED_NAME,))

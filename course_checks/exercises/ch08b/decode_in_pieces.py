@@ -54,4 +54,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=decode_in_pieces, oracle=oracle, draw=draw, fixed=fixed, forbidden=(FUSED_NAME,))
+EXERCISE = FunctionExercise(right=decode_in_pieces, oracle=oracle, draw=draw, fixed=fixed, forbidden=(FUSED_NAME,))

@@ -67,4 +67,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = ("course_utils.training.decoding.greedy",)
-EXERCISE = FunctionExercise(file=__file__, right=greedy_decode, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)
+EXERCISE = FunctionExercise(right=greedy_decode, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

@@ -66,4 +66,4 @@ def fixed() -> list[Case]:
 
 
 NAMES, FORBIDDEN = ("ids", "segments"), ("course_utils.text.wordpiece.WordPiece.encode",)
-EXERCISE = FunctionExercise(file=__file__, right=build_input, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=FORBIDDEN)
+EXERCISE = FunctionExercise(right=build_input, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=FORBIDDEN)

@@ -65,4 +65,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = ("course_utils.models.bert.BertEmbeddings.forward",)
-EXERCISE = ModuleExercise(file=__file__, right=InputEmbeddings, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)
+EXERCISE = ModuleExercise(right=InputEmbeddings, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

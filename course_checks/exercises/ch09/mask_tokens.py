@@ -57,4 +57,4 @@ def fixed() -> list[Case]:
 
 
 NAMES, FORBIDDEN = ("inputs", "labels"), ("course_utils.text.pretraining.mask_tokens",)
-EXERCISE = FunctionExercise(file=__file__, right=mask_tokens, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=FORBIDDEN)
+EXERCISE = FunctionExercise(right=mask_tokens, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=FORBIDDEN)

@@ -57,4 +57,4 @@ def fixed() -> list[Case]:
 
 
 NAMES, FORBIDDEN = ("loss", "logits"), ("course_utils.models.bert.BertForPretraining.loss",)
-EXERCISE = FunctionExercise(file=__file__, right=masked_loss, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=FORBIDDEN)
+EXERCISE = FunctionExercise(right=masked_loss, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=FORBIDDEN)

@@ -46,4 +46,4 @@ def draw(seed: int) -> list[Case]:
     ]
 
 
-EXERCISE = ModuleExercise(file=__file__, right=MaskedTokenHead, oracle=oracle, draw=draw)
+EXERCISE = ModuleExercise(right=MaskedTokenHead, oracle=oracle, draw=draw)

@@ -59,4 +59,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=pair_mask, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=pair_mask, oracle=oracle, draw=draw, fixed=fixed)

@@ -72,4 +72,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = tuple("course_utils.text.wordpiece." + name for name in ("split_word", "WordPiece.word_ids", "tokenize"))
-EXERCISE = FunctionExercise(file=__file__, right=split_word, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)
+EXERCISE = FunctionExercise(right=split_word, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

@@ -58,6 +58,4 @@ def fixed() -> list[Case]:
 
 
 OURS = ("course_utils.models.bert.best_span",)
-EXERCISE = FunctionExercise(
-    file=__file__, right=best_span, oracle=oracle, draw=draw, fixed=fixed, outputs=("start", "end", "score"), forbidden=OURS
-)
+EXERCISE = FunctionExercise(right=best_span, oracle=oracle, draw=draw, fixed=fixed, outputs=("start", "end", "score"), forbidden=OURS)

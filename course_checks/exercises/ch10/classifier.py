@@ -62,4 +62,4 @@ def span(scores: Tensor) -> Tensor:
 
 
 COMPARED = "where numbers are dropped by chance, the smallest and the largest score are compared"
-EXERCISE = ModuleExercise(file=__file__, right=Classifier, oracle=oracle, draw=draw, fixed=fixed, raw=span, compared=COMPARED)
+EXERCISE = ModuleExercise(right=Classifier, oracle=oracle, draw=draw, fixed=fixed, raw=span, compared=COMPARED)

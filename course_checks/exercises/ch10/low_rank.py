@@ -58,4 +58,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = ModuleExercise(file=__file__, right=LowRank, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = ModuleExercise(right=LowRank, oracle=oracle, draw=draw, fixed=fixed)

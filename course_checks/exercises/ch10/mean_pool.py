@@ -38,6 +38,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__, right=mean_pool, oracle=oracle, draw=draw, fixed=fixed, forbidden=("course_utils.models.bert.mean_pool",)
-)
+EXERCISE = FunctionExercise(right=mean_pool, oracle=oracle, draw=draw, fixed=fixed, forbidden=("course_utils.models.bert.mean_pool",))

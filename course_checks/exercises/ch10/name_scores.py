@@ -100,5 +100,5 @@ def fixed() -> list[Case]:
 KINDS, RESULTS = ("PER", "ORG", "LOC"), ("precision", "recall", "F1")
 OURS = ("course_utils.text.spans.span_scores",)
 EXERCISE = FunctionExercise(
-    file=__file__, right=name_scores, helpers=(names, ratio, scores), oracle=oracle, draw=draw, fixed=fixed, outputs=RESULTS, forbidden=OURS
+    right=name_scores, helpers=(names, ratio, scores), oracle=oracle, draw=draw, fixed=fixed, outputs=RESULTS, forbidden=OURS
 )

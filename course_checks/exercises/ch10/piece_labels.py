@@ -60,4 +60,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=piece_labels, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=piece_labels, oracle=oracle, draw=draw, fixed=fixed)

@@ -68,4 +68,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=windows, oracle=oracle, draw=draw, fixed=fixed, outputs=("rows", "starts", "spans"))
+EXERCISE = FunctionExercise(right=windows, oracle=oracle, draw=draw, fixed=fixed, outputs=("rows", "starts", "spans"))

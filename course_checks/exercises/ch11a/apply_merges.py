@@ -60,4 +60,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = ("course_utils.text.bpe.ByteBPE.encode", "course_utils.text.bpe.ByteBPE._word")
-EXERCISE = FunctionExercise(file=__file__, right=apply_merges, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)
+EXERCISE = FunctionExercise(right=apply_merges, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

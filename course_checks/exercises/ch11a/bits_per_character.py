@@ -49,4 +49,4 @@ def fixed() -> list[Case]:
     return [first, *(case(g, *numbers, "edges") for numbers in ((4, 9, 3, 10), (2, 5, 5, 3), (9, 4, 1, 25)))]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=bits_per_character, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=bits_per_character, oracle=oracle, draw=draw, fixed=fixed)

@@ -60,4 +60,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=gpt_logits, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=gpt_logits, oracle=oracle, draw=draw, fixed=fixed)

@@ -70,4 +70,4 @@ def fixed() -> list[Case]:
 
 FORBIDDEN = ("course_utils.text.merging.Merger", "course_utils.text.bpe.ByteBPE.train")
 LISTING = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
-EXERCISE = FunctionExercise(file=__file__, right=learn_merges, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)
+EXERCISE = FunctionExercise(right=learn_merges, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)

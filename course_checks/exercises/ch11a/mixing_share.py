@@ -48,4 +48,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=mixing_share, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=mixing_share, oracle=oracle, draw=draw, fixed=fixed)

@@ -94,4 +94,4 @@ def fixed() -> list[Case]:
 
 
 OURS = ("course_utils.training.sampling.next_distribution",)
-EXERCISE = FunctionExercise(file=__file__, right=next_probabilities, oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS)
+EXERCISE = FunctionExercise(right=next_probabilities, oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS)

@@ -37,4 +37,4 @@ def draw(seed: int) -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=next_token_loss, oracle=oracle, draw=draw)
+EXERCISE = FunctionExercise(right=next_token_loss, oracle=oracle, draw=draw)

@@ -53,4 +53,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=similarity, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=similarity, oracle=oracle, draw=draw, fixed=fixed)

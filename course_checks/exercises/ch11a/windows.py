@@ -64,4 +64,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=windows, oracle=oracle, draw=draw, fixed=fixed, outputs=("inputs", "targets"))
+EXERCISE = FunctionExercise(right=windows, oracle=oracle, draw=draw, fixed=fixed, outputs=("inputs", "targets"))

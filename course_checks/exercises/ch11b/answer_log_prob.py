@@ -45,4 +45,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=answer_log_prob, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=answer_log_prob, oracle=oracle, draw=draw, fixed=fixed)

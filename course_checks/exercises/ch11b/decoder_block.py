@@ -70,4 +70,4 @@ def draw(seed: int) -> list[Case]:
 
 
 OURS = ("course_utils.models.grouped.GroupedQueryAttention.forward", "course_utils.models.gpt.GPTBlock.forward")
-EXERCISE = FunctionExercise(file=__file__, right=decoder_block, oracle=oracle, draw=draw, forbidden=OURS, rtol=1e-3, atol=1e-4)
+EXERCISE = FunctionExercise(right=decoder_block, oracle=oracle, draw=draw, forbidden=OURS, rtol=1e-3, atol=1e-4)

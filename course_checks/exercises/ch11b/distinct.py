@@ -104,6 +104,4 @@ def fixed() -> list[Case]:
 
 SHOWS = {"the threshold itself is kept": (2, 0.5), "divided by the larger set": (3, 0.4), "compared with dropped texts too": (1, 0.7)}
 OURS = ("course_utils.text.duplicates.shingles", "course_utils.text.duplicates.similar_pairs")
-EXERCISE = FunctionExercise(
-    file=__file__, right=distinct, helpers=(shingles, similarity), oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS
-)
+EXERCISE = FunctionExercise(right=distinct, helpers=(shingles, similarity), oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS)

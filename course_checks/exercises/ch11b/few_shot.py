@@ -67,4 +67,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=few_shot, oracle=oracle, draw=draw, fixed=fixed, outputs=("inputs", "targets"))
+EXERCISE = FunctionExercise(right=few_shot, oracle=oracle, draw=draw, fixed=fixed, outputs=("inputs", "targets"))

@@ -56,6 +56,4 @@ def fixed() -> list[Case]:
 
 
 RESULTS = ("scale", "exponent", "r2")
-EXERCISE = FunctionExercise(
-    file=__file__, right=fit_power_law, oracle=oracle, draw=draw, fixed=fixed, outputs=RESULTS, rtol=1e-3, atol=1e-4
-)
+EXERCISE = FunctionExercise(right=fit_power_law, oracle=oracle, draw=draw, fixed=fixed, outputs=RESULTS, rtol=1e-3, atol=1e-4)

@@ -53,4 +53,4 @@ def fixed() -> list[Case]:
 
 
 RESULTS = ("loss", "advantages")
-EXERCISE = FunctionExercise(file=__file__, right=group_loss, oracle=oracle, draw=draw, fixed=fixed, outputs=RESULTS, rtol=1e-3, atol=1e-4)
+EXERCISE = FunctionExercise(right=group_loss, oracle=oracle, draw=draw, fixed=fixed, outputs=RESULTS, rtol=1e-3, atol=1e-4)

@@ -53,4 +53,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=law_loss, oracle=oracle, draw=draw, fixed=fixed, rtol=1e-3, atol=1e-6)
+EXERCISE = FunctionExercise(right=law_loss, oracle=oracle, draw=draw, fixed=fixed, rtol=1e-3, atol=1e-6)

@@ -55,4 +55,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=preference_loss, oracle=oracle, draw=draw, fixed=fixed, outputs=("loss", "margins"))
+EXERCISE = FunctionExercise(right=preference_loss, oracle=oracle, draw=draw, fixed=fixed, outputs=("loss", "margins"))

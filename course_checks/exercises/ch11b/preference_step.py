@@ -55,4 +55,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=preference_step, oracle=oracle, draw=draw, fixed=fixed, rtol=1e-3)
+EXERCISE = FunctionExercise(right=preference_step, oracle=oracle, draw=draw, fixed=fixed, rtol=1e-3)

@@ -69,6 +69,4 @@ def sorted_ties(result: Tensor) -> Tensor:
 
 
 TWO, COMPARED = ("weights", "balance"), "of equal experts any are right"
-EXERCISE = FunctionExercise(
-    file=__file__, right=route, oracle=oracle, draw=draw, fixed=fixed, outputs=TWO, raw=sorted_ties, compared=COMPARED
-)
+EXERCISE = FunctionExercise(right=route, oracle=oracle, draw=draw, fixed=fixed, outputs=TWO, raw=sorted_ties, compared=COMPARED)

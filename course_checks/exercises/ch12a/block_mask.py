@@ -49,4 +49,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=block_mask, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=block_mask, oracle=oracle, draw=draw, fixed=fixed)

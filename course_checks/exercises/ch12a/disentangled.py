@@ -52,4 +52,4 @@ def fixed() -> list[Case]:
 
 
 OURS = "course_utils.models.zoo.deberta.distance_index"
-EXERCISE = FunctionExercise(file=__file__, right=disentangled, oracle=oracle, draw=draw, fixed=fixed, forbidden=(OURS,))
+EXERCISE = FunctionExercise(right=disentangled, oracle=oracle, draw=draw, fixed=fixed, forbidden=(OURS,))

@@ -51,4 +51,4 @@ def fixed() -> list[Case]:
 
 
 OURS = "course_utils.experiments.ch12a_distil.distillation_loss"
-EXERCISE = FunctionExercise(file=__file__, right=distil, oracle=oracle, draw=draw, fixed=fixed, forbidden=(OURS,))
+EXERCISE = FunctionExercise(right=distil, oracle=oracle, draw=draw, fixed=fixed, forbidden=(OURS,))

@@ -55,5 +55,5 @@ def fixed() -> list[Case]:
 
 
 EXERCISE = FunctionExercise(
-    file=__file__, right=distillation_step, oracle=oracle, draw=draw, fixed=fixed, outputs=("weight", "loss"), forbidden=(distil.OURS,)
+    right=distillation_step, oracle=oracle, draw=draw, fixed=fixed, outputs=("weight", "loss"), forbidden=(distil.OURS,)
 )

@@ -61,4 +61,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=hide_spans, oracle=oracle, draw=draw, fixed=fixed, outputs=("source", "target"))
+EXERCISE = FunctionExercise(right=hide_spans, oracle=oracle, draw=draw, fixed=fixed, outputs=("source", "target"))

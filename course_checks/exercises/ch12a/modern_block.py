@@ -72,4 +72,4 @@ def fixed() -> list[Case]:
 
 
 OURS = "course_utils.models.zoo.modern.ModernBlock"
-EXERCISE = FunctionExercise(file=__file__, right=modern_block, oracle=oracle, draw=draw, fixed=fixed, forbidden=(OURS,))
+EXERCISE = FunctionExercise(right=modern_block, oracle=oracle, draw=draw, fixed=fixed, forbidden=(OURS,))

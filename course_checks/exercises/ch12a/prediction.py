@@ -52,4 +52,4 @@ def measure() -> dict[str, str]:
     return {name: _word(*pair) for name, pair in zip(RIGHT, pairs, strict=True)}
 
 
-EXERCISE = Prediction(file=__file__, oracle=measure, reference=RIGHT, draw=lambda seed: [Case("your nine words", {})], choices=WORDS)
+EXERCISE = Prediction(oracle=measure, reference=RIGHT, draw=lambda seed: [Case("your nine words", {})], choices=WORDS)

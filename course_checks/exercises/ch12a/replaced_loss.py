@@ -52,4 +52,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=replaced_loss, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=replaced_loss, oracle=oracle, draw=draw, fixed=fixed)

@@ -75,4 +75,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=factors, helpers=(mass,), oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=factors, helpers=(mass,), oracle=oracle, draw=draw, fixed=fixed)

@@ -53,6 +53,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__, right=guessed_apart, oracle=oracle, draw=draw, fixed=fixed, outputs=("product", "lost"), atol=2e-5
-)
+EXERCISE = FunctionExercise(right=guessed_apart, oracle=oracle, draw=draw, fixed=fixed, outputs=("product", "lost"), atol=2e-5)

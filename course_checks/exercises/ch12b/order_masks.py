@@ -54,6 +54,4 @@ def fixed() -> list[Case]:
 
 
 OURS = ("course_utils.models.xlnet.permutation_masks",)
-EXERCISE = FunctionExercise(
-    file=__file__, right=order_masks, oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS, outputs=("content", "query")
-)
+EXERCISE = FunctionExercise(right=order_masks, oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS, outputs=("content", "query"))

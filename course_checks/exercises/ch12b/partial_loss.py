@@ -44,4 +44,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=partial_loss, oracle=oracle, draw=draw, fixed=fixed)
+EXERCISE = FunctionExercise(right=partial_loss, oracle=oracle, draw=draw, fixed=fixed)

@@ -74,5 +74,5 @@ def fixed() -> list[Case]:
 
 OURS = ("course_utils.models.xlnet.TwoStreamBlock.streams", "course_utils.models.multihead.MultiHeadAttention.forward")
 EXERCISE = ModuleExercise(
-    file=__file__, right=TwoStreamAttention, oracle=oracle, draw=draw, fixed=fixed, outputs=("h", "g"), forbidden=(*FORBIDDEN_MHA, *OURS)
+    right=TwoStreamAttention, oracle=oracle, draw=draw, fixed=fixed, outputs=("h", "g"), forbidden=(*FORBIDDEN_MHA, *OURS)
 )

@@ -67,6 +67,4 @@ def fixed() -> list[Case]:
 
 FORBIDDEN = ("course_utils.training.speculative.accept_or_repair",)
 OUTPUTS = ("new tokens", "accepted")
-EXERCISE = FunctionExercise(
-    file=__file__, right=accept_or_repair, oracle=oracle, draw=draw, fixed=fixed, outputs=OUTPUTS, forbidden=FORBIDDEN
-)
+EXERCISE = FunctionExercise(right=accept_or_repair, oracle=oracle, draw=draw, fixed=fixed, outputs=OUTPUTS, forbidden=FORBIDDEN)

@@ -60,6 +60,4 @@ def fixed() -> list[Case]:
 
 OUTPUTS = ("output", "log-sum-exp")
 FORBIDDEN = ("torch.softmax", "torch.nn.functional.softmax", "torch.logsumexp", FUSED_NAME)
-EXERCISE = FunctionExercise(
-    file=__file__, right=attention_in_blocks, oracle=oracle, draw=draw, fixed=fixed, outputs=OUTPUTS, forbidden=FORBIDDEN
-)
+EXERCISE = FunctionExercise(right=attention_in_blocks, oracle=oracle, draw=draw, fixed=fixed, outputs=OUTPUTS, forbidden=FORBIDDEN)

@@ -42,6 +42,4 @@ def draw(seed: int) -> list[Case]:
     return plain + [case(g, *sizes, "edges") for sizes in ((4, 6, 2, 3, 5, 2), (1, 7, 4, 7, 2, 4))]
 
 
-EXERCISE = FunctionExercise(
-    file=__file__, right=block_gradients, oracle=oracle, draw=draw, outputs=("dq", "dk", "dv"), rtol=1e-3, atol=1e-4
-)
+EXERCISE = FunctionExercise(right=block_gradients, oracle=oracle, draw=draw, outputs=("dq", "dk", "dv"), rtol=1e-3, atol=1e-4)

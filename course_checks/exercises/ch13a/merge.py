@@ -64,4 +64,4 @@ def fixed() -> list[Case]:
 
 
 FORBIDDEN = ("course_utils.models.online.merge_states",)
-EXERCISE = FunctionExercise(file=__file__, right=merge, oracle=oracle, draw=draw, fixed=fixed, outputs=("m", "s", "o"), forbidden=FORBIDDEN)
+EXERCISE = FunctionExercise(right=merge, oracle=oracle, draw=draw, fixed=fixed, outputs=("m", "s", "o"), forbidden=FORBIDDEN)

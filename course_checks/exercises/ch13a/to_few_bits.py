@@ -63,4 +63,4 @@ def fixed() -> list[Case]:
 
 FORBIDDEN = ("course_utils.models.quantise.quantise",)
 OUTPUTS = ("codes", "scale")
-EXERCISE = FunctionExercise(file=__file__, right=to_few_bits, oracle=oracle, draw=draw, fixed=fixed, outputs=OUTPUTS, forbidden=FORBIDDEN)
+EXERCISE = FunctionExercise(right=to_few_bits, oracle=oracle, draw=draw, fixed=fixed, outputs=OUTPUTS, forbidden=FORBIDDEN)

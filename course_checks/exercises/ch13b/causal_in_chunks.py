@@ -51,6 +51,4 @@ def fixed() -> list[Case]:
 
 
 OURS = tuple(f"course_utils.models.linear_attention.causal_{name}" for name in ("recurrent", "as_matrix"))
-EXERCISE = FunctionExercise(
-    file=__file__, right=causal_in_chunks, oracle=oracle, draw=draw, fixed=fixed, outputs=("output",), forbidden=OURS
-)
+EXERCISE = FunctionExercise(right=causal_in_chunks, oracle=oracle, draw=draw, fixed=fixed, outputs=("output",), forbidden=OURS)

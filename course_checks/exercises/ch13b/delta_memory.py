@@ -52,4 +52,4 @@ def fixed() -> list[Case]:
 
 
 OURS = ("course_utils.models.linear_attention.remember",)
-EXERCISE = FunctionExercise(file=__file__, right=delta_memory, oracle=oracle, draw=draw, fixed=fixed, outputs=("matrix",), forbidden=OURS)
+EXERCISE = FunctionExercise(right=delta_memory, oracle=oracle, draw=draw, fixed=fixed, outputs=("matrix",), forbidden=OURS)

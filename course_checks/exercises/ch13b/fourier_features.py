@@ -42,6 +42,4 @@ def fixed() -> list[Case]:
 
 
 OURS = ("course_utils.models.features.fourier",)
-EXERCISE = FunctionExercise(
-    file=__file__, right=fourier_features, oracle=oracle, draw=draw, fixed=fixed, outputs=("features",), forbidden=OURS
-)
+EXERCISE = FunctionExercise(right=fourier_features, oracle=oracle, draw=draw, fixed=fixed, outputs=("features",), forbidden=OURS)

@@ -50,4 +50,4 @@ def fixed() -> list[Case]:
     return [*first, case(g, 4, 5, 5, part="edges"), case(g, 3, 1, 4, part="edges"), case(g, 3, 6, 1, part="edges"), large]
 
 
-EXERCISE = FunctionExercise(file=__file__, right=linear_step, oracle=oracle, draw=draw, fixed=fixed, outputs=RESULTS, forbidden=OURS)
+EXERCISE = FunctionExercise(right=linear_step, oracle=oracle, draw=draw, fixed=fixed, outputs=RESULTS, forbidden=OURS)

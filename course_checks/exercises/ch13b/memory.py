@@ -64,4 +64,4 @@ def oracle() -> dict[str, str]:
     return dict(zip(RIGHT, [*reads(), *grow], strict=True))
 
 
-EXERCISE = Prediction(file=__file__, oracle=oracle, reference=RIGHT, draw=lambda seed: [Case("your nine words", {})], choices=WORDS)
+EXERCISE = Prediction(oracle=oracle, reference=RIGHT, draw=lambda seed: [Case("your nine words", {})], choices=WORDS)

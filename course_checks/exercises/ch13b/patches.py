@@ -45,4 +45,4 @@ def fixed() -> list[Case]:
 
 
 OURS = ("course_utils.models.patches.patches",)
-EXERCISE = FunctionExercise(file=__file__, right=patches, oracle=oracle, draw=draw, fixed=fixed, outputs=("squares",), forbidden=OURS)
+EXERCISE = FunctionExercise(right=patches, oracle=oracle, draw=draw, fixed=fixed, outputs=("squares",), forbidden=OURS)
