@@ -20,7 +20,6 @@ from report import HERE, write
 
 from course_tools.makers.mini_gpt import pretrain
 from course_utils.models.decoder import DecoderConfig
-from course_utils.training.loop import EarlyStopping
 from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, read_corpus
 
 WIDTHS, PARTS = (8, 16, 32, 64, 96), (16, 4)
@@ -87,9 +86,9 @@ def main():
                 seed,
                 validate=lambda model: mean_nats(model, watch[:8_000]),
                 every=100,
-                stop=EarlyStopping(3),
+                patience=3,
             )
-            runs.append({"loss": mean_nats(model, test), "step": history.best_step})
+            runs.append({"loss": mean_nats(model, test), "step": min(history.validation, key=lambda seen: (seen[1], -seen[0]))[0]})
         figures["data"][str(part)] = {"tokens": len(text), "runs": runs}
         print("1 /", part, [(round(run["loss"], 3), run["step"]) for run in runs], flush=True)
         write("scaling", figures)

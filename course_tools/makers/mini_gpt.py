@@ -1,7 +1,7 @@
 """The small GPT of chapter 11a."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from course_utils.training.mini_gpt import FILE, nats, window_loss
 from course_utils.training.schedules import warmup_cosine
 
 from .model_file import save_model
+from .stopping import fit_until_best
 
 
 def bits_per_character(model: GPT, stream: Tensor, pages: Sequence[str]) -> float:
@@ -25,11 +26,12 @@ def bits_per_character(model: GPT, stream: Tensor, pages: Sequence[str]) -> floa
 
 
 def pretrain(
-    stream: Tensor, config: GPTConfig, steps: int, lr: float = 3e-3, batch: int = 16, seed: int = 0, **options: Any
+    stream: Tensor, config: GPTConfig, steps: int, lr: float = 3e-3, batch: int = 16, seed: int = 0, patience: int = 0, **options: Any
 ) -> tuple[GPT | Decoder, History]:
     """Train from scratch on windows drawn at random, the rate rising for a twentieth of the steps and then falling.
 
-    A ``DecoderConfig`` makes a ``Decoder``, any other a ``GPT``. ``options`` go to ``fit``; there ``validate`` takes the model.
+    A ``DecoderConfig`` makes a ``Decoder``, any other a ``GPT``. ``options`` go to ``fit``; there ``validate`` takes the model. With
+    ``patience`` training ends early, as in ``fit_until_best``.
     """
     torch.manual_seed(seed)
     model = Decoder(config) if isinstance(config, DecoderConfig) else GPT(config)
@@ -38,7 +40,8 @@ def pretrain(
     if "validate" in options:
         options["validate"] = partial(options["validate"], model)
     schedule = warmup_cosine(steps, max(1, steps // 20), floor=0.02)
-    history = fit(model, loss, steps, lr, "pre-training", optimizer=optimizer, clip=1.0, schedule=schedule, **options)
+    train: Callable[..., History] = partial(fit_until_best, patience=patience) if patience else fit
+    history = train(model, loss, steps, lr, "pre-training", optimizer=optimizer, clip=1.0, schedule=schedule, **options)
     return model.eval(), history
 
 

@@ -1,6 +1,5 @@
 """One training loop for every chapter, and one way to choose a device."""
 
-import copy
 import math
 import os
 import sys
@@ -31,36 +30,16 @@ def evaluating(module: nn.Module) -> Iterator[None]:
 
 @dataclass
 class History(Sequence[float]):
-    """The loss of every step; reads like a list of them.
-
-    ``validation`` holds ``(step, loss)`` pairs, ``best_step`` is the step of the smallest of these losses.
-    """
+    """The loss of every step; reads like a list of them. ``validation`` holds ``(step, loss)`` pairs."""
 
     losses: list[float] = field(default_factory=list)
     validation: list[tuple[int, float]] = field(default_factory=list)
-    best_step: int | None = None
 
     def __len__(self) -> int:
         return len(self.losses)
 
     def __getitem__(self, step: Any) -> Any:
         return self.losses[step]
-
-
-class EarlyStopping:
-    """For ``fit``: end after ``patience`` validations without a new minimum; its weights are put back."""
-
-    def __init__(self, patience: int) -> None:
-        if patience < 1:
-            raise ValueError(f"patience={patience} must be at least 1")
-        self.patience = patience
-        self.best: dict[str, Tensor] = {}
-
-    def keep(self, module: nn.Module) -> None:
-        self.best = copy.deepcopy(module.state_dict())
-
-    def enough(self, history: History) -> bool:
-        return sum(step > (history.best_step or 0) for step, _ in history.validation) >= self.patience
 
 
 def fit(
@@ -75,26 +54,22 @@ def fit(
     clip: float | None = None,
     validate: Callable[[], Tensor | float] | None = None,
     every: int = 100,
-    stop: EarlyStopping | None = None,
 ) -> History:
     """Minimise ``loss()`` over the parameters of ``module``; returns the loss of every step.
 
     ``optimizer`` is Adam unless given; step ``t = 1, 2, …`` uses the rate ``lr * schedule(t)``; ``clip`` bounds the norm of all
-    gradients together. Every ``every`` steps and at the end ``validate()`` is called in evaluation mode, and ``stop`` may end the
-    training. Shows a progress bar, except while notebooks are built. Raises ValueError for numbers that make no sense;
-    FloatingPointError, with the step and the likely cause, when the loss stops being a number.
+    gradients together. Every ``every`` steps and at the end ``validate()`` is called in evaluation mode. Shows a progress bar, except
+    while notebooks are built. Raises ValueError for numbers that make no sense; FloatingPointError, with the step and the likely cause,
+    when the loss stops being a number.
     """
     if steps < 1 or every < 1 or not lr > 0:
         raise ValueError(f"steps={steps} and every={every} must be at least 1 and lr={lr} positive")
     if clip is not None and not clip > 0:
         raise ValueError(f"clip={clip} must be positive")
-    if stop is not None and validate is None:
-        raise ValueError("early stopping needs validate, the loss that is watched")
     optimizer = optimizer or torch.optim.Adam(module.parameters(), lr=lr)
     history = History()
     with _progress_bar(steps, label) as bar:
-        while len(history) < steps and not (stop and stop.enough(history)):
-            step = len(history) + 1
+        for step in range(1, steps + 1):
             for group in optimizer.param_groups:
                 group["lr"] = lr * (schedule(step) if schedule else 1.0) * group.get("ratio", 1.0)
             optimizer.zero_grad()
@@ -113,9 +88,8 @@ def fit(
             if step % 10 == 0:
                 bar.set_postfix(loss=f"{number:.3f}", refresh=False)
             if validate is not None and (step % every == 0 or step == steps):
-                _watch(module, validate, history, stop)
-    if stop is not None and stop.best:
-        module.load_state_dict(stop.best)
+                with evaluating(module), torch.no_grad():
+                    history.validation.append((step, float(validate())))
     return history
 
 
@@ -123,18 +97,6 @@ def _progress_bar(steps: int, label: str) -> Any:
     from tqdm.auto import tqdm
 
     return tqdm(total=steps, desc=label, leave=False, file=sys.stdout, disable=os.environ.get("COURSE_BUILD") == "1")
-
-
-@torch.no_grad()
-def _watch(module: nn.Module, validate: Callable[[], Tensor | float], history: History, stop: EarlyStopping | None) -> None:
-    """Validate in evaluation mode, and remember where the minimum was."""
-    with evaluating(module):
-        value = float(validate())
-    history.validation.append((len(history), value))
-    if value <= min(seen for _, seen in history.validation):
-        history.best_step = len(history)
-        if stop is not None:
-            stop.keep(module)
 
 
 def _why(module: nn.Module, number: float, step: int, lr: float) -> str:

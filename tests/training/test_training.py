@@ -9,8 +9,9 @@ import torch
 from safetensors import safe_open
 from torch import nn
 
+from course_tools.makers.stopping import fit_until_best
 from course_utils.paths import PACKAGE, ROOT
-from course_utils.training.loop import EarlyStopping, History, evaluating, fit
+from course_utils.training.loop import History, evaluating, fit
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from stored_models import MODELS  # noqa: E402
@@ -42,11 +43,16 @@ def test_early_stop_keeps_the_best_weights():
         assert not module.training
         return next(held_out)
 
-    history = fit(module, lambda: (module(x)[:, 0] - y).square().mean(), 100, 0.05, validate=validate, every=5, stop=EarlyStopping(2))
-    assert (len(history), history.best_step) == (25, 15)
+    optimizer = torch.optim.Adam(module.parameters())
+    options = {"optimizer": optimizer, "schedule": lambda step: 1 / step, "validate": validate, "every": 5, "patience": 2}
+    history = fit_until_best(module, lambda: (module(x)[:, 0] - y).square().mean(), 100, 0.05, "", **options)
+    assert len(history) == 25
     assert module.training
     assert torch.equal(module.weight, seen[2])
     assert history.validation == [(5, 3.0), (10, 2.0), (15, 1.0), (20, 4.0), (25, 5.0)]
+    assert optimizer.param_groups[0]["lr"] == pytest.approx(0.05 / 25)  # the schedule goes on from stretch to stretch
+    with pytest.raises(ValueError, match="patience=0"):
+        fit_until_best(module, module, 9, 0.1, "", **options | {"patience": 0})
 
 
 def test_schedule_sets_the_rate_of_each_step():
@@ -96,7 +102,6 @@ def test_non_finite_loss_names_step_and_cause():
         ({"lr": 0}, "lr=0"),
         ({"every": 0}, "every=0"),
         ({"clip": 0}, "clip=0"),
-        ({"stop": EarlyStopping(2)}, "needs validate"),
         ({"loss": lambda: torch.zeros(2)}, "one number"),
     ],
 )
@@ -105,11 +110,6 @@ def test_bad_numbers_are_named(options, message):
     given = {"loss": lambda: module(torch.ones(1, 2)).mean(), "steps": 2, "lr": 0.1} | options
     with pytest.raises(ValueError, match=message):
         fit(module, **given)
-
-
-def test_objects_for_fit_refuse_bad_numbers():
-    with pytest.raises(ValueError, match="patience=0"):
-        EarlyStopping(0)
 
 
 def test_the_mode_is_put_back_whatever_happens():
