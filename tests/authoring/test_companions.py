@@ -221,7 +221,7 @@ def test_the_way_on_leads_through_chapters_first(course: Path, monkeypatch: pyte
         assert next_exercise(work) == (work.folder / place, following)
         for folder, up in ((course / "work", ""), (course / "work" / "deeper", "../")):
             monkeypatch.chdir(folder)
-            shown = Progress(passed, exercises)._repr_html_()
+            shown = Progress(passed, [e.page for e in exercises])._repr_html_()
             assert f"href='{up}{place}#exercise-{following}'" in shown and f"href='{up}03_tiny.ipynb'" in shown
     assert f"{len(done)} of 3 exercises" in shown
 

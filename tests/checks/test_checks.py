@@ -19,8 +19,8 @@ from torch.nn import functional as F
 
 from course_checks import check, comparison, engine, limits, panel, record
 from course_checks import progress as show_progress
-from course_checks.engine import CheckFailed, catalogue, examine
-from course_checks.lookup import find, following
+from course_checks.engine import CheckFailed, examine
+from course_checks.lookup import catalogue, find, following
 from course_utils.paths import ROOT
 from tests.answers import right_ones, run
 

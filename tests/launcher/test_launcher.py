@@ -23,6 +23,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from course_checks import catalogue, progress
+from course_checks.heads import heads
+from course_checks.lookup import chapters
 from course_utils.paths import PACKAGE, ROOT
 
 AT_ONCE = ("__init__", "files", "paths", "launcher/__init__", "launcher/failures", "launcher/server", "launcher/setup")  # with course.py
@@ -708,7 +711,17 @@ def test_restart_gives_a_fresh_copy(course, started, capsys):
     companion, kept = sorted((course.ROOT / "work" / ".backup").iterdir())  # 03_more stands before 03_self_attention
     said = f"Yours lies in {kept.relative_to(course.ROOT)} and {companion.relative_to(course.ROOT)}."
     assert kept.read_text() == "mine" and said in capsys.readouterr().out
-    assert course.main(["progress"]) == 0 and "progress()" in started[0][2]
+
+
+def test_progress_needs_nothing_installed():
+    """Neither the environment nor torch: it answers at once, also before the first set-up, with the text that a notebook prints."""
+    done = subprocess.run([sys.executable, "-S", "course.py", "progress"], cwd=ROOT, capture_output=True, text=True, encoding="utf-8",
+                          env={**os.environ, "PYTHONUTF8": "1"}, timeout=60)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{progress()}\n"
+    rows = [line for line in done.stdout.splitlines() if line.startswith("chapter ")]
+    assert len(rows) == len(chapters()) and len({(row.rindex(" of "), len(row)) for row in rows}) == 1, "columns"
+    assert [(page.id, page.title, page.points) for page in heads()] == [(e.id, e.title, e.parts) for e in catalogue()]
 
 
 def test_a_handout_of_some_chapters(course, tmp_path):
