@@ -7,7 +7,7 @@ def oracle() -> dict[str, str]:
     return {
         "choosing helps, not mixing": "even weights",
         "“mouse” needs “screen”": "hidden word",
-        "“flies time” and “time flies” are one to it": "shuffled words",
+        "it cannot tell “time flies” from “flies time”": "shuffled words",
         "asking and being found are two things": "one matrix",
         "it did not learn the sentences by heart": "new sentences",
     }
