@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from ..models.bert import Bert
 from ..text import gazette
+from ..text.vocabulary import pad
 from ..training.gazette_bert import WORDS
 from ..training.loop import History, fit
 from ..training.schedules import warmup_linear
@@ -67,11 +68,7 @@ class Data(NamedTuple):
 def pair_tensors(found: Sequence[Pair]) -> Data:
     """``[CLS] A [SEP] B [SEP]``, padded to the longest."""
     encoded = [WORDS.encode(pair.first, pair.second) for pair in found]
-    n = max(len(row.ids) for row in encoded)
-    ids, segments = (
-        torch.tensor([part + [0] * (n - len(part)) for part in rows])
-        for rows in ([row.ids for row in encoded], [row.segments for row in encoded])
-    )
+    ids, segments = pad([row.ids for row in encoded]), pad([row.segments for row in encoded])
     return Data(ids, segments, ids != WORDS.pad_id, torch.tensor([int(pair.follows) for pair in found]))
 
 

@@ -8,20 +8,15 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
+from ..text.vocabulary import pad
 from ..text.wordpiece import Encoded
 from ..training.loop import History, fit
 
 
-def collate(encoded: Sequence[Encoded], pad_id: int = 0) -> tuple[Tensor, Tensor, Tensor]:
-    """Ids, segments and mask, each ``(batch, n)``, padded to the longest; the mask is True for real tokens."""
-    if not encoded:
-        raise ValueError("there is nothing to put into a batch")
-    n = max(len(e.ids) for e in encoded)
-    ids, segments = (
-        torch.tensor([list(part) + [fill] * (n - len(part)) for part in parts])
-        for parts, fill in (([e.ids for e in encoded], pad_id), ([e.segments for e in encoded], 0))
-    )
-    return ids, segments, torch.arange(n) < torch.tensor([len(e.ids) for e in encoded])[:, None]
+def collate(encoded: Sequence[Encoded]) -> tuple[Tensor, Tensor, Tensor]:
+    """Ids, segments and mask, each ``(batch, n)``, padded with 0 to the longest; the mask is True for real tokens."""
+    ids, segments = pad([e.ids for e in encoded]), pad([e.segments for e in encoded])
+    return ids, segments, torch.arange(ids.shape[1]) < torch.tensor([len(e.ids) for e in encoded])[:, None]
 
 
 def finetune(

@@ -19,12 +19,13 @@ from .multihead import KeyValueCache, MultiHeadAttention
 from .positions import sinusoidal
 from .transformer import Block, Encoder, TransformerConfig, config_of, feed_forward, final_norm, load_torch, norm, norm_after
 
+Caches = tuple[KeyValueCache, KeyValueCache]  # of the two attentions of a block
+
 
 class DecoderBlock(Block):
     """Masked self-attention, cross-attention, feed-forward, each with a way around it and a norm: ``(batch, n, d_model)`` kept.
 
     ``memory`` is the encoder's output ``(batch, m, d_model)``; ``mask`` fits ``(batch, n, n)``, ``memory_mask`` ``(batch, n, m)``.
-    ``caches`` is a pair, one for each attention.
     """
 
     def __init__(self, config: TransformerConfig):
@@ -36,14 +37,9 @@ class DecoderBlock(Block):
         self.after_1, self.after_2, self.after_3 = (norm_after(config) for _ in range(3))
 
     def forward(
-        self,
-        x: Tensor,
-        memory: Tensor,
-        mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-        caches: tuple[KeyValueCache | None, KeyValueCache | None] = (None, None),
+        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None, caches: Caches | None = None
     ) -> Tensor:
-        own, cross = caches
+        own, cross = caches or (None, None)
         x = self.around(x, lambda y: self.attention(y, mask=mask, cache=own), self.norm_1, self.after_1)
         x = self.around(x, lambda y: self.cross_attention(y, memory, mask=memory_mask, cache=cross), self.norm_2, self.after_2)
         return self.around(x, self.feed_forward, self.norm_3, self.after_3)
@@ -63,16 +59,11 @@ class CrossDecoder(nn.Module):
         self.norm = final_norm(config)
 
     def forward(
-        self,
-        x: Tensor,
-        memory: Tensor,
-        mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-        caches: list[tuple[KeyValueCache, KeyValueCache]] | None = None,
+        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None, caches: list[Caches] | None = None
     ) -> Tensor:
         """``(batch, n, d_model)`` -> the same shape; masks as in ``DecoderBlock``, a pair of caches for each block."""
         for index, block in enumerate(self.blocks):
-            x = block(x, memory, mask, memory_mask, caches[index] if caches else (None, None))
+            x = block(x, memory, mask, memory_mask, caches[index] if caches else None)
         return self.norm(x)
 
     @classmethod
@@ -100,9 +91,8 @@ class TranslatorConfig(TransformerConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if min(self.source_vocab, self.target_vocab, self.max_len) < 1:
-            raise ValueError(
-                f"source_vocab={self.source_vocab}, target_vocab={self.target_vocab}, max_len={self.max_len} must be at least 1"
-            )
+            sizes = f"source_vocab={self.source_vocab}, target_vocab={self.target_vocab}, max_len={self.max_len}"
+            raise ValueError(f"{sizes} must be at least 1")
         if self.tie not in ("none", "output", "all"):
             raise ValueError(f"tie={self.tie!r} is unknown; choose 'none', 'output' or 'all'")
         if self.tie == "all" and self.source_vocab != self.target_vocab:
@@ -143,13 +133,7 @@ class Translator(nn.Module):
         """Which source tokens are real, ``(batch, 1, m)``."""
         return padding_mask(source, self.config.pad_id)
 
-    def decode(
-        self,
-        target: Tensor,
-        memory: Tensor,
-        memory_mask: Tensor | None = None,
-        caches: list[tuple[KeyValueCache, KeyValueCache]] | None = None,
-    ) -> Tensor:
+    def decode(self, target: Tensor, memory: Tensor, memory_mask: Tensor | None = None, caches: list[Caches] | None = None) -> Tensor:
         """Scores ``(batch, n, target_vocab)``. With caches ``target`` holds only the tokens that are not in them yet.
 
         Padding may only follow the real tokens of a target: the causal mask then hides it from all of them.
@@ -160,7 +144,7 @@ class Translator(nn.Module):
         x = self.embed(target, self.target_embedding, old)
         return self.output(self.decoder(x, memory, mask, memory_mask, caches))
 
-    def new_caches(self) -> list[tuple[KeyValueCache, KeyValueCache]]:
+    def new_caches(self) -> list[Caches]:
         """Empty caches for ``decode``, two for each decoder block."""
         return [(KeyValueCache(), KeyValueCache()) for _ in self.decoder.blocks]
 

@@ -52,13 +52,9 @@ def load_bert(folder: str | Path) -> Bert:
     return bert.eval()
 
 
-def download(name: str, folder: str | Path, revision: str = "main") -> Path:
-    """Fetch a BERT by name, for example ``"google-bert/bert-base-uncased"``, for :func:`load_bert`. **Uses the network.**"""
-    return fetch(name, folder, revision, ("config.json", "vocab.txt", "model.safetensors"))
-
-
 def fetch(name: str, folder: str | Path, revision: str, files: tuple[str, ...]) -> Path:
-    """Download these files of a model. Needs ``huggingface_hub``; give the ``revision`` (a commit) to get the same bytes next year."""
+    """Download these files of a model such as ``"google-bert/bert-base-uncased"``. **Uses the network**, and needs ``huggingface_hub``; a
+    commit as ``revision`` gets the same bytes next year."""
     if util.find_spec("huggingface_hub") is None:
         raise ImportError("downloading a model needs the package huggingface_hub; install the extra [pretrained]")
     return Path(import_module("huggingface_hub").snapshot_download(name, revision=revision, local_dir=folder, allow_patterns=list(files)))

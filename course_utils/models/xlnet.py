@@ -12,38 +12,19 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .bert import initialise
-from .transformer import EncoderBlock, TransformerConfig
+from .gpt import GPTConfig
+from .transformer import EncoderBlock
 
 
 @dataclass(frozen=True, kw_only=True)
-class XLNetConfig:
-    """Sizes of an XLNet, those of its base model by default."""
+class XLNetConfig(GPTConfig):
+    """Sizes of an XLNet, those of its base model by default; the blocks are post-norm, as BERT's."""
 
     vocab_size: int = 32_000
-    d_model: int = 768
-    num_heads: int = 12
-    num_layers: int = 12
     max_len: int = 512
-    dropout: float = 0.1
+    norm_place: str = "post"
+    activation: str = "gelu"
     norm_eps: float = 1e-12
-
-    def __post_init__(self) -> None:
-        if min(self.vocab_size, self.max_len) < 1:
-            raise ValueError(f"vocab_size={self.vocab_size} and max_len={self.max_len} must be at least 1")
-        self.body()  # finds impossible sizes
-
-    def body(self) -> TransformerConfig:
-        """The stack inside: post-norm blocks, as BERT's."""
-        return TransformerConfig(
-            d_model=self.d_model,
-            num_heads=self.num_heads,
-            d_ff=4 * self.d_model,
-            num_layers=self.num_layers,
-            dropout=self.dropout,
-            activation="gelu",
-            norm_eps=self.norm_eps,
-            drop_hidden=False,
-        )
 
 
 def permutation_masks(orders: Tensor) -> tuple[Tensor, Tensor]:

@@ -167,6 +167,4 @@ def split(numbers: int | Sequence[int], validation: float = 0.1, test: float = 0
     found = Split(sorted(pool[a + b :]), sorted(pool[:a]), sorted(pool[a : a + b]))
     if not found.train:
         raise ValueError(f"{len(pool)} numbers leave nothing to train on")
-    assert set(found.train).isdisjoint(found.test) and set(found.train).isdisjoint(found.validation)
-    assert set(found.validation).isdisjoint(found.test)
     return found

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from .vocabulary import pad
 from .wordpiece import WordPiece
 
 IGNORED = -100
@@ -105,13 +106,8 @@ def make_batch(
     shares: tuple[float, float, float] = (0.8, 0.1, 0.1),
 ) -> Batch:
     """``[CLS] first [SEP] second [SEP]``, padded to the longest pair, with tokens hidden anew at every call."""
-    rows = [[tokenizer.cls_id, *p.first, tokenizer.sep_id, *p.second, tokenizer.sep_id] for p in pairs]
-    longest = max(map(len, rows))
-    ids = torch.full((len(rows), longest), tokenizer.pad_id)
-    segments = torch.zeros_like(ids)
-    for row, (pair, filled) in enumerate(zip(pairs, rows, strict=True)):
-        ids[row, : len(filled)] = torch.tensor(filled)
-        segments[row, len(pair.first) + 2 : len(filled)] = 1
+    ids = pad([[tokenizer.cls_id, *p.first, tokenizer.sep_id, *p.second, tokenizer.sep_id] for p in pairs], tokenizer.pad_id)
+    segments = pad([[0] * (len(p.first) + 2) + [1] * (len(p.second) + 1) for p in pairs])
     maskable = (ids != tokenizer.pad_id) & (ids != tokenizer.cls_id) & (ids != tokenizer.sep_id)
     inputs, labels = mask_tokens(ids, maskable, len(tokenizer), tokenizer.mask_id, generator, shares=shares)
     return Batch(inputs, segments, ids != tokenizer.pad_id, labels, torch.tensor([int(p.is_next) for p in pairs]))

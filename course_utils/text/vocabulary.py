@@ -25,21 +25,17 @@ def characters(text: str) -> list[str]:
 class Vocabulary:
     """Tokens <-> ids. Ids 0 to 3 are ``<pad> <bos> <eos> <unk>``, then the tokens from frequent to rare (ties: by code point).
 
-    ``sentences`` are token lists; a token seen fewer than ``min_count`` times is left out and encodes as ``<unk>``.
-    Build it from the training sentences only. Raises ValueError for a min_count below 1 or a special token in the
+    ``sentences`` are token lists, those to train on alone; other tokens encode as ``<unk>``. Raises ValueError for a special token in the
     text, TypeError where a sentence is a string instead of a list of tokens.
     """
 
-    def __init__(self, sentences: Iterable[Sequence[str]], min_count: int = 1) -> None:
-        if min_count < 1:
-            raise ValueError(f"min_count={min_count} must be at least 1")
+    def __init__(self, sentences: Iterable[Sequence[str]]) -> None:
         counts: Counter[str] = Counter()
         for sentence in sentences:
             counts.update(_tokens(sentence))
         if taken := [token for token in SPECIAL if token in counts]:
             raise ValueError(f"the text contains the special token {taken[0]!r}")
-        kept = sorted((token for token, n in counts.items() if n >= min_count), key=lambda token: (-counts[token], token))
-        self.tokens: tuple[str, ...] = (*SPECIAL, *kept)
+        self.tokens: tuple[str, ...] = (*SPECIAL, *sorted(counts, key=lambda token: (-counts[token], token)))
         self.ids: dict[str, int] = {token: i for i, token in enumerate(self.tokens)}
 
     def __len__(self) -> int:
@@ -96,40 +92,22 @@ def pad(sequences: Sequence[Sequence[int]], value: int = PAD_ID) -> Tensor:
 
 
 def batches(
-    pairs: Sequence[tuple[Sequence[int], Sequence[int]]],
-    size: int,
-    seed: int = 0,
-    epoch: int = 0,
-    shuffle: bool = True,
-    by_length: bool = False,
-    drop_last: bool = False,
+    pairs: Sequence[tuple[Sequence[int], Sequence[int]]], size: int, seed: int = 0, epoch: int = 0, by_length: bool = False
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield padded ``(source, target)`` LongTensors ``(batch, longest source)``, ``(batch, longest target)`` of one epoch.
+    """Padded ``(source, target)`` LongTensors ``(batch, longest source)``, ``(batch, longest target)`` of one epoch.
 
-    The order depends on nothing but ``seed`` and ``epoch``; give a new ``epoch`` each time round. ``by_length`` puts
-    pairs of nearly equal length into one batch (less padding) and shuffles the batches. Every pair comes once, except
-    that ``drop_last`` leaves out an incomplete batch. Raises ValueError for a size below 1 or no pairs.
+    The order depends on nothing but ``seed`` and ``epoch``; give a new ``epoch`` each time round. ``by_length`` puts pairs of nearly
+    equal length into one batch (less padding) and shuffles the batches. Every pair comes once. ValueError for a size below 1 or no pairs.
     """
     if size < 1:
         raise ValueError(f"size={size} must be at least 1")
     if not len(pairs):
         raise ValueError("there are no pairs to make batches of")
-    return _batches(pairs, size, seed, epoch, shuffle, by_length, drop_last)
-
-
-def _batches(pairs, size, seed, epoch, shuffle, by_length, drop_last) -> Iterator[tuple[Tensor, Tensor]]:
     generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
-
-    def order(n: int) -> list[int]:
-        return torch.randperm(n, generator=generator).tolist() if shuffle else list(range(n))
-
-    index = order(len(pairs))
+    index = torch.randperm(len(pairs), generator=generator).tolist()
     if by_length:  # sorting is stable: pairs of equal length stay shuffled
         index.sort(key=lambda i: (len(pairs[i][1]), len(pairs[i][0])))
     groups = [index[i : i + size] for i in range(0, len(index), size)]
-    if drop_last and len(groups[-1]) < size:
-        groups.pop()
     if by_length:
-        groups = [groups[i] for i in order(len(groups))]
-    for group in groups:
-        yield pad([pairs[i][0] for i in group]), pad([pairs[i][1] for i in group])
+        groups = [groups[i] for i in torch.randperm(len(groups), generator=generator).tolist()]
+    return ((pad([pairs[i][0] for i in group]), pad([pairs[i][1] for i in group])) for group in groups)

@@ -17,6 +17,7 @@ from ..models.bert import IGNORED, Bert, BertConfig, BertForPretraining
 from ..models.positions import sinusoidal
 from ..text import gazette
 from ..text.pretraining import Batch, mask_tokens
+from ..text.vocabulary import pad
 from ..text.wordpiece import WordPiece
 from .loop import History, fit
 from .model_file import load_model
@@ -63,8 +64,7 @@ def gaps(
     shares: tuple[float, float, float] = (0.8, 0.1, 0.1),
 ) -> Batch:
     """A padded batch with new gaps; full stops and special tokens are never asked. Its last part, ``is_next``, is empty."""
-    n = max(len(ids) for ids, _ in rows)
-    ids, segments = (torch.tensor([row[part] + [0] * (n - len(row[part])) for row in rows]) for part in (0, 1))
+    ids, segments = (pad([row[part] for row in rows]) for part in (0, 1))
     maskable = (ids > WORDS.mask_id) & (ids != WORDS.ids["."])
     inputs, labels = mask_tokens(ids, maskable, len(WORDS), WORDS.mask_id, generator, rate, shares)
     return Batch(inputs, segments, ids != WORDS.pad_id, labels, torch.empty(0, dtype=torch.long))

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 from torch import nn
 
+from ..models.pretrained import check_shapes
+
 Model = TypeVar("Model", bound=nn.Module)
 
 
@@ -32,10 +34,6 @@ def load_model(
         weights = {name: file.get_tensor(name).float() for name in file.keys()}
     facts = {name: json.loads(metadata[name]) for name in ("config", *described)}
     model = make(facts["config"])
-    wanted = {name: tuple(value.shape) for name, value in model.state_dict().items() if name not in shared}
-    found = {name: tuple(value.shape) for name, value in weights.items()}
-    if wrong := sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name)):
-        name = wrong[0]
-        raise ValueError(f"{path} belongs to another model: {name} is {found.get(name)}, expected {wanted.get(name)}")
+    check_shapes(str(path), {name: value for name, value in model.state_dict().items() if name not in shared}, weights)
     model.load_state_dict(weights | {name: weights[other] for name, other in shared.items()})
     return model.eval(), facts

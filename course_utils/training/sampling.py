@@ -3,8 +3,6 @@
 Sources: top-p, Holtzman et al. 2020; repetition penalty, Keskar et al. 2019, section 4.1.
 """
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
@@ -60,14 +58,12 @@ def generate(
     end_id: int | None = None,
     generator: torch.Generator | None = None,
     cached: bool = True,
-    each: Callable[[Tensor], None] | None = None,
 ) -> Tensor:
     """Continue every prompt: ids ``(batch, n)`` -> ``(batch, n + up to steps)``, prompts included.
 
     When ``max_len`` tokens are seen, the oldest quarter of them is dropped. A row that has written ``end_id`` goes on writing it, and
     generation ends when all have. ``cached`` keeps keys and values; without it every step reads everything again, and the same tokens
-    come out.
-    ``each`` is called with the new tokens ``(batch,)`` of every step. ValueError for an empty prompt or steps below 0.
+    come out. ValueError for an empty prompt or steps below 0.
     """
     if ids.dim() != 2 or not ids.shape[1] or steps < 0:
         raise ValueError(f"ids of shape {tuple(ids.shape)} and steps={steps}; expected (batch, n) with n at least 1, and no negative steps")
@@ -92,8 +88,6 @@ def generate(
                 done |= new == end_id
             text[:, end] = new
             read, end = end, end + 1
-            if each is not None:
-                each(new)
             if end_id is not None and done.all():
                 break
     return text[:, :end]

@@ -148,12 +148,12 @@ def test_download_hands_over_to_the_library(tmp_path: Path, monkeypatch: pytest.
         return str(options["local_dir"])
 
     monkeypatch.setattr(hub, "snapshot_download", snapshot)
-    folder = pretrained.download("somebody/tiny-bert", tmp_path / "new", "abc123")
+    folder = pretrained.fetch("somebody/tiny-bert", tmp_path / "new", "abc123", ("config.json", "model.safetensors"))
     assert (asked["name"], asked["revision"]) == ("somebody/tiny-bert", "abc123")
     assert count(pretrained.load_bert(folder)) == count(Bert(SMALL))
     monkeypatch.setattr(pretrained.util, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match="huggingface_hub"):
-        pretrained.download("somebody/tiny-bert", tmp_path)
+        pretrained.fetch("somebody/tiny-bert", tmp_path, "main", ())
     assert pretrained.installed() is None
 
 

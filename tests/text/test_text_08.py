@@ -166,7 +166,7 @@ def test_words_and_characters():
 
 
 def test_vocabulary():
-    vocab = Vocabulary([["b", "a"], ["b", "c"], ["a", "b"]], min_count=2)
+    vocab = Vocabulary([["b", "a"], ["b"], ["a", "b"]])
     assert vocab.tokens == ("<pad>", "<bos>", "<eos>", "<unk>", "b", "a")
     assert len(vocab) == 6
     assert "a" in vocab
@@ -193,8 +193,8 @@ def test_pad():
 def test_batches_hold_every_pair_once(by_length):
     pairs = [([i] * (1 + i * 7 % 11), [i, 100] * (1 + i * 5 % 9)) for i in range(1, 38)]
 
-    def epoch(number: int, seed: int = 0, **options):
-        return list(batches(pairs, 5, seed, epoch=number, by_length=by_length, **options))
+    def epoch(number: int, seed: int = 0):
+        return list(batches(pairs, 5, seed, epoch=number, by_length=by_length))
 
     def rows(found):
         return [
@@ -213,9 +213,6 @@ def test_batches_hold_every_pair_once(by_length):
         assert (source != 0).any(0).all()
         assert (target != 0).any(0).all()  # no column of padding alone
     assert len(epoch(0)) == 8
-    assert [len(s) for s, _ in epoch(0, drop_last=True)] == [5] * 7
-    if not by_length:
-        assert rows(epoch(0, shuffle=False)) == pairs
 
 
 def test_batches_by_length_pad_less():
@@ -232,7 +229,6 @@ DIGEST = "0" * 64
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: Vocabulary([["a"]], min_count=0), ValueError, "min_count=0"),
         (lambda: Vocabulary(["a sentence"]), TypeError, "the string 'a sentence'"),
         (lambda: Vocabulary([["<eos>"]]), ValueError, "special token '<eos>'"),
         (lambda: Vocabulary([["a"]]).encode("a"), TypeError, "list of tokens"),

@@ -75,7 +75,7 @@ def test_a_batch_is_padded_behind() -> None:
     assert ids[1, 3:].tolist() == [0, 0, 0]
     assert segments[0].tolist() == [0, 0, 0, 0, 1, 1]
     assert mask.dtype == torch.bool
-    with pytest.raises(ValueError, match="nothing"):
+    with pytest.raises(ValueError, match="empty"):
         collate([])
 
 
