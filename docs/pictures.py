@@ -8,7 +8,8 @@ Beside the map stands map.json: where each chapter's box lies (left, top, width,
 import json
 import shutil
 
-from course_checks.engine import catalogue, examine
+from course_checks.engine import examine
+from course_checks.lookup import catalogue
 from course_utils.paths import ROOT
 from course_utils.show.drawings import arrow, box, sheet
 from course_utils.show.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED

@@ -7,7 +7,7 @@ import re
 import pytest
 from counted import COMPANIONS, TEXTS, chapter_of, counted
 
-from course_checks.engine import catalogue
+from course_checks.lookup import catalogue
 from course_tools.authoring.clock import rounded
 from course_tools.authoring.ledger import find_sources
 from course_tools.authoring.minutes import with_head, with_sums

@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from course_checks.engine import catalogue
 from course_checks.exercise import Exercise, FunctionExercise, ModuleExercise
+from course_checks.lookup import catalogue
 from course_tools.authoring.ledger import DEEPER, find_texts
 from course_tools.authoring.source import CHAPTER, SOLUTION, Chapter, read_chapter
 from course_utils.paths import ROOT
