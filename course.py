@@ -111,7 +111,7 @@ def start_page(number):
     if going_on is not None:
         path, exercise = going_on
         print(f"You go on with exercise {exercise}.")
-        return f"/lab/tree/{path.relative_to(ROOT).as_posix()}"
+        return f"/lab/tree/{path.relative_to(ROOT).as_posix()}#exercise-{exercise}"  # show/lab/pictures scrolls there
     path = copies[number or min(copies)]
     return f"/lab/tree/{path.parent.name}/{path.name}"
 
@@ -153,9 +153,10 @@ def lab(args):
         command.append("--allow-root")  # in a container there is often no other user
 
     def announce(found):
-        address = f"{found['url'].rstrip('/')}{page}?token={found['token']}"
+        notebook, mark, exercise = page.partition("#")
+        address = f"{found['url'].rstrip('/')}{notebook}?token={found['token']}{mark}{exercise}"
         print(f"JupyterLab is at  {address}\nTo stop it, press Ctrl-C here. Its messages are in {log.relative_to(ROOT)}.", flush=True)
-        server.start_kernel(found, page.partition("/tree/")[2])
+        server.start_kernel(found, notebook.partition("/tree/")[2])
 
     env = dict(setup.child_environment(), JUPYTER_RUNTIME_DIR=str(runtime), **server.lab_files(ROOT / ".course"))
     return server.serve(command + args.rest, env, log, runtime, announce, lambda: setup.set_up(args.extras, args.torch, args.unlocked))
@@ -185,11 +186,20 @@ def mine(args):
 
 def restart(args):
     """Begin a chapter and its companion again with fresh copies; yours are kept."""
+    from course_utils.launcher.progress import progress_file, read
     from course_utils.launcher.work import Work  # standard library only
 
     (number,) = chapter_numbers([args.chapter])
     kept = " and ".join(str(path.relative_to(ROOT)) for path in Work(ROOT).restart(number))
     print(f"work/ has a fresh copy of chapter {number}." + (f" Yours lies in {kept}." if kept else ""))
+    if server.running_server(ROOT / ".course" / "runtime"):
+        print(
+            "JupyterLab is running. Where the chapter is open, its tab still shows the old text: close the tab and open the chapter\n"
+            "again, or choose Revert when JupyterLab asks (Overwrite would bring the old text back). What you have typed there since\n"
+            "it was last saved is in that tab alone: copy it first if you want to keep it."
+        )
+    if any(name.split(".")[0] == number for name in read(progress_file(ROOT))):
+        print(f'Your points stay. To forget them:  progress(reset="{number}")  in a notebook.')
     return 0
 
 

@@ -585,7 +585,7 @@ def test_lab_opens_a_chapter_or_goes_on(course, started, capsys):
     (course.ROOT / ".course" / "progress.json").write_text('{"03.1": {"points": 4, "passed": true}}')
     course.main(["lab"])
     assert "go on with exercise 03.2" in capsys.readouterr().out
-    assert "--LabApp.default_url=/lab/tree/work/03_self_attention.ipynb" in started[1]
+    assert "--LabApp.default_url=/lab/tree/work/03_self_attention.ipynb#exercise-03.2" in started[1]
 
 
 def test_a_lab_that_runs_is_not_started_again(course, started, monkeypatch, capsys):
@@ -711,6 +711,32 @@ def test_restart_gives_a_fresh_copy(course, started, capsys):
     companion, kept = sorted((course.ROOT / "work" / ".backup").iterdir())  # 03_more stands before 03_self_attention
     said = f"Yours lies in {kept.relative_to(course.ROOT)} and {companion.relative_to(course.ROOT)}."
     assert kept.read_text() == "mine" and said in capsys.readouterr().out
+
+
+def test_restart_says_what_an_open_tab_does_and_that_points_stay(course, started, monkeypatch, capsys):
+    course.main(["restart", "3"])
+    said = capsys.readouterr().out
+    assert "JupyterLab" not in said and "points" not in said
+    monkeypatch.setattr(course.server, "running_server", lambda runtime: {"url": "http://localhost:1/", "token": "t"})
+    (course.ROOT / ".course").mkdir(exist_ok=True)
+    (course.ROOT / ".course" / "progress.json").write_text('{"03.1": {"points": 4, "passed": true}}')
+    (course.ROOT / "work" / "03_self_attention.ipynb").write_text("mine")
+    assert course.main(["restart", "3"]) == 0
+    said = capsys.readouterr().out
+    assert "close the tab" in said and "Revert" in said and 'progress(reset="03")' in said
+    assert any(kept.read_text() == "mine" for kept in (course.ROOT / "work" / ".backup").iterdir())
+    assert "03.1" in (course.ROOT / ".course" / "progress.json").read_text()
+
+
+def test_the_address_of_an_exercise_has_its_mark_at_the_end(course, started, monkeypatch, capsys):
+    """Behind the token; and the kernel is started for the notebook."""
+    begun = []
+    monkeypatch.setattr(course, "start_page", lambda number: "/lab/tree/work/01_x.ipynb#exercise-01.3")
+    monkeypatch.setattr(course.server, "serve", lambda *words: words[4]({"url": "http://localhost:1/", "token": "t"}))
+    monkeypatch.setattr(course.server, "start_kernel", lambda found, path: begun.append(path))
+    course.main(["lab"])
+    assert "http://localhost:1/lab/tree/work/01_x.ipynb?token=t#exercise-01.3\n" in capsys.readouterr().out
+    assert begun == ["work/01_x.ipynb"]
 
 
 def test_progress_needs_nothing_installed():

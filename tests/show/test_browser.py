@@ -70,6 +70,24 @@ def page(browser):
     page.close()
 
 
+@pytest.mark.parametrize("exercise", ["01.1", "01.5"])
+def test_an_address_with_an_exercise_opens_there(page, address, exercise):
+    """What `course.py lab` opens; with the formulas and pictures above drawn, and until the reader scrolls on."""
+    name = next(path.name for path in (ROOT / "chapters").glob("01_*.ipynb"))
+    page.goto(f"{address}/lab/tree/chapters/{name}?reset#exercise-{exercise}")
+    page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+    top = """name => { const inner = document.querySelector(`.jp-Notebook [data-jupyter-id="${name}"], .jp-Notebook [id="${name}"]`);
+        const outer = document.querySelector('.jp-Notebook .jp-WindowedPanel-outer').getBoundingClientRect();
+        return inner ? inner.getBoundingClientRect().top - outer.top : null; }"""
+    page.wait_for_function(f"name => Math.abs(({top})(name) ?? 9999) < 200", arg=f"exercise-{exercise}", timeout=30_000)
+    page.wait_for_timeout(6_000)
+    assert abs(page.evaluate(top, f"exercise-{exercise}")) < 200
+    page.mouse.move(800, 500)
+    page.mouse.wheel(0, 1_000)
+    page.wait_for_timeout(1_500)
+    assert page.evaluate(top, f"exercise-{exercise}") < -500, "the reader goes where he likes"
+
+
 def shot(page, name: str) -> None:
     folder = os.environ.get("COURSE_SCREENSHOTS")
     if folder:

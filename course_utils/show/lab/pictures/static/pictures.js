@@ -1,6 +1,7 @@
 // JupyterLab draws a picture without the description that is stored beside it, so that a screen reader says nothing of it.
 // This extension, for which nothing has to be built, reads the description from the output and gives it to the picture.
 // It also gives sliders the name that stands beside them, dims pictures in the dark theme, and lets wide formulas scroll.
+// And it goes to the exercise that the address names, as in /lab/tree/work/01_kernel_regression.ipynb#exercise-01.3.
 (() => {
   // Every output area below a widget of JupyterLab: those of the cells, and those that stand inside a slider's output.
   function* areas(widget) {
@@ -18,7 +19,26 @@
     }
   }
 
+  const exercise = location.hash.startsWith('#exercise-') ? location.hash.slice(1) : ''; // JupyterLab itself may drop it later
+
+  // For three seconds after it is drawn, while the cells above get their full height; no longer than until the reader does something.
+  function goToExercise(app) {
+    let there = 0;
+    const timer = setInterval(() => {
+      const notebook = app.shell.currentWidget?.content;
+      const at = (notebook?.widgets || []).findIndex((cell) => cell.model?.sharedModel?.getSource().includes(`id="${exercise}"`));
+      if (at < 0) return;
+      notebook.activeCellIndex = at;
+      const mark = notebook.widgets[at].node.querySelector(`[data-jupyter-id="${exercise}"]`);
+      if (mark) mark.scrollIntoView(); // not yet drawn: scrolling to its cell draws it
+      else notebook.scrollToItem(at, 'start');
+      if (mark && ++there === 12) clearInterval(timer);
+    }, 250);
+    for (const event of ['wheel', 'pointerdown', 'keydown']) addEventListener(event, () => clearInterval(timer), { once: true, capture: true });
+  }
+
   function activate(app) {
+    if (exercise) goToExercise(app);
     const style = document.createElement('style'); // the pictures are drawn on white: in the dark theme they must not dazzle
     style.textContent = '[data-jp-theme-light="false"] .jp-RenderedImage img {filter: brightness(0.82); border-radius: 4px}'
       + '.jp-RenderedMarkdown mjx-container[display="true"] {overflow: auto hidden}'; // a formula wider than the window scrolls
