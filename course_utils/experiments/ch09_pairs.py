@@ -1,7 +1,4 @@
-"""Chapter 09: does B follow A? Pairs from the town gazette, and a head on [CLS] that learns to tell them apart.
-
-Stored results: ``python benchmarks/gazette.py --only follows``.
-"""
+"""Chapter 09: does B follow A? Pairs from the town gazette, and a head on [CLS] (results: ``benchmarks/gazette.py --only follows``)."""
 
 from collections.abc import Sequence
 from random import Random

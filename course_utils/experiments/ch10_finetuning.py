@@ -1,7 +1,4 @@
-"""Chapter 10 fine-tunes small BERTs: padded batches, and a short loop whose rate goes up and down in a line.
-
-Stored results: ``python benchmarks/gazette.py``.
-"""
+"""Chapter 10 fine-tunes small BERTs: padded batches, and a short loop (results: ``python benchmarks/gazette.py``)."""
 
 from collections.abc import Callable, Sequence
 

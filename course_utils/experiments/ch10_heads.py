@@ -1,7 +1,4 @@
-"""Chapter 10: four heads on the body that has read the town gazette, each trained from a few labels and graded on 400 new texts.
-
-Stored results: ``python benchmarks/gazette.py``.
-"""
+"""Chapter 10: four heads on the gazette's body, trained from a few labels, graded on 400 texts (results: ``benchmarks/gazette.py``)."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,4 @@
-"""Chapter 12a: one small body for the encoders of the family, trained and measured on hidden letters of the manual.
-
-Stored results: ``python benchmarks/family_encoders.py``.
-"""
+"""Chapter 12a: one small body for all encoders of the family, on hidden letters (results: ``benchmarks/family_encoders.py``)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

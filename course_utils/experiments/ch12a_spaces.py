@@ -1,7 +1,4 @@
-"""Chapter 12a's second judge: after which letters did the deleted spaces stand? Fine-tuned on 200 windows, scored by F1.
-
-Stored results: ``python benchmarks/family_encoders.py``.
-"""
+"""Chapter 12a: where did deleted spaces stand? Learned from 200 windows, scored by F1 (results: ``benchmarks/family_encoders.py``)."""
 
 from collections.abc import Callable
 from typing import NamedTuple

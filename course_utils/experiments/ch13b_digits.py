@@ -93,10 +93,7 @@ class Writer(Translator):
 
 
 def train(digits: Digits, steps: int = 300, seed: int = 0, shuffled: bool = False, **options: bool) -> Writer:
-    """A fresh model that learns with 64 strips a step, of numbers in ``SEEN``; ``options`` are those of ``Writer``.
-
-    ``shuffled``: each strip stands beside the words of another.
-    """
+    """A fresh model, 64 strips of ``SEEN`` a step; ``options`` are ``Writer``'s; ``shuffled``: each beside the words of another."""
     torch.manual_seed(seed)
     model, g = Writer(**options), torch.Generator().manual_seed(seed)
     seen, words = torch.tensor(SEEN), written(SEEN)

@@ -48,10 +48,7 @@ def export(target: Path, name: str, root: Path) -> dict[str, list[str]]:
 
 
 def hand_in(file: str | None, name: str | None, root: Path) -> None:
-    """Write the zip and say what is in it: ``answers_NAME.zip`` where no file is named, NAME as the user is logged in.
-
-    ValueError or OSError, with one sentence, where nothing could be written.
-    """
+    """Write the zip, ``answers_NAME.zip`` unless a file is named, and say what is in it. ValueError or OSError, with one sentence."""
     name = name or getpass.getuser()
     target = Path(file or f"answers_{name.replace(' ', '_')}.zip")
     if target.suffix.lower() != ".zip":

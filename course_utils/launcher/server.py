@@ -1,7 +1,4 @@
-"""JupyterLab: started with the course's settings, watched while it runs, stopped.
-
-Standard library only, readable by an old Python, like setup.py.
-"""
+"""JupyterLab: started with the course's settings, watched, stopped. Standard library only, readable by an old Python, like setup.py."""
 
 import json
 import os

@@ -83,10 +83,7 @@ def attention(
 
 
 class SelfAttention(nn.Module):
-    """Single-head self-attention: three projections without bias, then attention.
-
-    ``forward(x, mask=None)`` maps ``(batch, n, d_model)`` to ``(batch, n, d_v)``; ``weights(x, mask)`` gives ``(batch, n, n)``.
-    """
+    """Single-head self-attention, projections without bias: ``(batch, n, d_model)`` and perhaps a mask -> ``(batch, n, d_v)``."""
 
     def __init__(self, d_model: int, d_k: int | None = None, d_v: int | None = None):
         super().__init__()

@@ -9,10 +9,7 @@ from torch import Tensor
 
 
 def fourier(x: Tensor, frequencies: Tensor) -> Tensor:
-    """Cosines and sines: ``(n, d)`` and ``(m, d)`` -> ``(n, 2 m)``.
-
-    The dot product of two rows is the mean of ``cos(w · (x − y))`` over the frequencies w.
-    """
+    """``(n, d)``, ``(m, d)`` -> ``(n, 2 m)``, cosines and sines: a dot product is the mean of ``cos(w · (x − y))`` over frequencies w."""
     angle = x @ frequencies.mT  # (n, m)
     return torch.cat([angle.cos(), angle.sin()], -1) / len(frequencies) ** 0.5
 

@@ -1,7 +1,4 @@
-"""The position-wise half of a Transformer block: the same small network for every token.
-
-Sources: Vaswani et al. 2017, equation 2; gated variants, Shazeer 2020, equations 5 and 6.
-"""
+"""The same small network for every token. Sources: Vaswani et al. 2017, equation 2; gated variants, Shazeer 2020, equations 5 and 6."""
 
 from collections.abc import Callable
 from functools import partial

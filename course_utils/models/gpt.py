@@ -73,10 +73,7 @@ GPT2 = {
 
 
 class GPTBlock(Block):
-    """Causal self-attention, then feed-forward, each with a way around it and a norm: ``(batch, n, d_model)`` -> the same shape.
-
-    ``attention`` and ``network`` replace GPT-2's two parts (see ``decoder``).
-    """
+    """Causal self-attention, then feed-forward, ``(batch, n, d_model)`` kept; ``attention`` and ``network`` replace GPT-2's parts."""
 
     def __init__(self, config: TransformerConfig, attention: nn.Module | None = None, network: nn.Module | None = None):
         super().__init__(config)

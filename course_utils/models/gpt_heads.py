@@ -1,7 +1,4 @@
-"""GPT-1's task heads: every task becomes a row of tokens that ends in *extract*, and a linear layer reads the vector there.
-
-Source: Radford et al. 2018, sections 3.2 and 3.3, figure 1.
-"""
+"""GPT-1's task heads: a task as a row of tokens, read where it ends. Source: Radford et al. 2018, sections 3.2 and 3.3, figure 1."""
 
 import copy
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""Kernel regression as attention: Nadaraya-Watson weights, prediction, leave-one-out.
-
-Points are rows. A one-dimensional tensor of n numbers stands for n points with one feature.
-"""
+"""Kernel regression as attention. Points are rows; a tensor of one axis holds n points with one feature."""
 
 import torch
 from torch import Tensor

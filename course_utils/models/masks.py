@@ -19,10 +19,7 @@ def padding_mask(ids: Tensor, pad_id: int = 0) -> Tensor:
 
 
 def length_mask(lengths: Tensor, m: int | None = None) -> Tensor:
-    """True for the first ``lengths[b]`` keys of sentence b: lengths ``(batch,)`` -> ``(batch, 1, m)``.
-
-    Without ``m`` the longest sentence decides. ValueError for lengths below 0 or above m.
-    """
+    """True for the first ``lengths[b]`` of m keys (None: of the longest): ``(batch,)`` -> ``(batch, 1, m)``. ValueError outside 0..m."""
     if lengths.dim() != 1 or not len(lengths):
         raise ValueError(f"lengths has shape {tuple(lengths.shape)}; expected (batch,) with at least one sentence")
     shortest, longest = int(lengths.min()), int(lengths.max())
@@ -42,19 +39,13 @@ def _positions(n: int, m: int | None = None, device: torch.device | None = None)
 
 
 def causal_mask(n: int, m: int | None = None, device: torch.device | None = None) -> Tensor:
-    """No query sees a later key: ``(n, m)``, the n queries being the last n of m keys (m - n keys are cached).
-
-    Lower triangular with its diagonal when m is n. ValueError for m < n.
-    """
+    """No query sees a later key: ``(n, m)``, the n queries being the last of m keys (m - n are cached). ValueError for m < n."""
     query, key = _positions(n, m, device)
     return key <= query
 
 
 def prefix_mask(n: int, prefix: int | Tensor, m: int | None = None, device: torch.device | None = None) -> Tensor:
-    """Causal, and the first ``prefix`` keys are open to everybody: ``(n, m)``.
-
-    With a tensor of prefix lengths ``(batch,)`` the result is ``(batch, n, m)``. ValueError for lengths outside 0..m.
-    """
+    """Causal, but all see the first ``prefix`` keys, a number or ``(batch,)``: ``(n, m)``, ``(batch, n, m)``. ValueError outside 0..m."""
     query, key = _positions(n, m, prefix.device if isinstance(prefix, Tensor) else device)
     lengths = torch.as_tensor(prefix, device=key.device)
     if lengths.dim() > 1 or not lengths.numel():
@@ -65,10 +56,7 @@ def prefix_mask(n: int, prefix: int | Tensor, m: int | None = None, device: torc
 
 
 def sliding_window_mask(n: int, window: int, m: int | None = None, causal: bool = True, device: torch.device | None = None) -> Tensor:
-    """Only near keys: ``(n, m)``. Causal: the query's own position and the ``window - 1`` before it.
-
-    With ``causal=False`` as many keys on either side. ValueError for window < 1.
-    """
+    """The query's own key and the ``window - 1`` before it, or as many on either side: ``(n, m)``. ValueError for window < 1."""
     if window < 1:
         raise ValueError(f"window={window} must be at least 1: a token sees itself")
     query, key = _positions(n, m, device)
@@ -77,10 +65,7 @@ def sliding_window_mask(n: int, window: int, m: int | None = None, causal: bool 
 
 
 def combine(*masks: Tensor | None) -> Tensor | None:
-    """A pair is permitted when every mask permits it: logical AND with broadcasting. None permits everything.
-
-    TypeError for a mask that is not boolean, ValueError for shapes that do not broadcast.
-    """
+    """Logical AND with broadcasting; None permits everything. TypeError for what is not boolean, ValueError for shapes that do not fit."""
     result = None
     for mask in masks:
         if mask is None:

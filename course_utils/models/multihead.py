@@ -149,10 +149,7 @@ class MultiHeadAttention(nn.Module):
 
     @classmethod
     def from_torch(cls, other: nn.MultiheadAttention) -> MultiHeadAttention:
-        """A copy of an ``nn.MultiheadAttention``: the same weights, our conventions for batch and mask.
-
-        Raises ValueError for what this class does not have: other widths for key and value, extra tokens.
-        """
+        """A copy with our conventions. ValueError for other widths of key and value, and for extra tokens: this class has neither."""
         if not other._qkv_same_embed_dim:
             raise ValueError(f"key and value of widths {other.kdim} and {other.vdim} instead of {other.embed_dim} are not supported")
         if other.bias_k is not None or other.add_zero_attn:

@@ -1,7 +1,4 @@
-"""Normalisation of one token's features, and the two constants of DeepNorm.
-
-Sources: LayerNorm, Ba et al. 2016; RMSNorm, Zhang and Sennrich 2019, equation 4; DeepNorm, Wang et al. 2022, figure 2.
-"""
+"""LayerNorm (Ba et al. 2016), RMSNorm (Zhang and Sennrich 2019, equation 4), DeepNorm's two constants (Wang et al. 2022, figure 2)."""
 
 import torch
 from torch import Tensor, nn

@@ -25,10 +25,7 @@ def _shift(m: Tensor) -> Tensor:
 
 
 def part(scores: Tensor, values: Tensor) -> Part:
-    """State of a piece: scores ``(…, n, m)`` (-inf: may not be seen) and values ``(…, m, d_v)``; ``(m,)`` for a single row.
-
-    ValueError for a piece without keys.
-    """
+    """State of scores ``(…, n, m)``, -inf: not to be seen, and values ``(…, m, d_v)``, or of one row, ``(m,)``. ValueError without keys."""
     if not scores.shape[-1]:
         raise ValueError(f"a piece needs at least one key, got scores of shape {tuple(scores.shape)}")
     m = scores.amax(-1)

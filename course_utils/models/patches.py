@@ -1,7 +1,4 @@
-"""Pictures as tokens: an image cut into squares, each a row of numbers.
-
-Source: Dosovitskiy et al. 2021 (arXiv:2010.11929), section 3.1.
-"""
+"""Pictures as tokens: an image cut into squares. Source: Dosovitskiy et al. 2021 (arXiv:2010.11929), section 3.1."""
 
 from torch import Tensor
 

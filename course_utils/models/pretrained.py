@@ -1,7 +1,4 @@
-"""Weights that others trained, read into our classes: every name and every shape must fit.
-
-Reads the folder in which Hugging Face's BERT models are handed out (``config.json`` and ``model.safetensors``).
-"""
+"""Weights that others trained, in our classes: Hugging Face's BERT folders (``config.json`` and ``model.safetensors``)."""
 
 import json
 import os

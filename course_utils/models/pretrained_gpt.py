@@ -1,7 +1,4 @@
-"""GPT-2's weights in our class: every name and every shape must fit.
-
-Reads the folder in which Hugging Face's GPT-2 models are handed out (``config.json`` and ``model.safetensors``).
-"""
+"""GPT-2's weights in our class, from a folder of Hugging Face's (``config.json`` and ``model.safetensors``)."""
 
 import json
 import re

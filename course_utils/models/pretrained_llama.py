@@ -1,7 +1,4 @@
-"""The weights of a Llama in our class: every name and every shape must fit.
-
-Reads the folder in which Hugging Face's Llama models are handed out (``config.json`` and ``model.safetensors``).
-"""
+"""The weights of a Llama in our class, from a folder of Hugging Face's (``config.json`` and ``model.safetensors``)."""
 
 import json
 from pathlib import Path

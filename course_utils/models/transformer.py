@@ -86,10 +86,7 @@ class Block(nn.Module):
 
 
 class EncoderBlock(Block):
-    """Self-attention, then feed-forward, each with a way around it and a norm: ``(batch, n, d_model)`` -> the same shape.
-
-    ``mask``: broadcastable to ``(batch, n, n)``, or ``(batch, num_heads, n, n)``.
-    """
+    """Self-attention, then feed-forward, ``(batch, n, d_model)`` kept; ``mask`` fits ``(batch, n, n)`` or ``(batch, num_heads, n, n)``."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__(config)

@@ -35,10 +35,7 @@ LETTERS = (
 
 
 def transformer(level: int) -> Figure:
-    """The encoder-decoder Transformer at zoom ``level`` 1 (one box) to 5 (the steps of attention).
-
-    Raises ValueError for another level. Source: Vaswani et al. 2017, figures 1 and 2.
-    """
+    """The Transformer at ``level`` 1 (a box) to 5 (attention); ValueError for others. Source: Vaswani et al. 2017, figures 1 and 2."""
     if level not in range(1, 6):
         raise ValueError(f"level must be 1 to 5, got {level}")
     if level == 5:
@@ -146,10 +143,7 @@ def timeline(models: dict[str, tuple[float, str]]) -> Figure:
 
 
 def fine_tuning() -> Figure:
-    """BERT's two lives: one body is pre-trained, and a copy of it goes into every task; orange: the tokens that a task's layer reads.
-
-    Source: Devlin et al. 2018, figures 1 and 4.
-    """
+    """BERT's two lives; orange: the tokens that a task's layer reads. Source: Devlin et al. 2018, figures 1 and 4."""
     fig, ax = sheet(21.4, 6.2, (12.6, 3.7))
     rows = (
         ("pre-training", "[CLS] so *she* works in the [MASK] . [SEP]", "over all words", "bakery"),

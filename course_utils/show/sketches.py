@@ -86,10 +86,7 @@ def _around(points: np.ndarray) -> list[int]:
 
 
 def one_change(before: Sequence[str], after: Sequence[str], titles: tuple[str, str] = ("before", "after")) -> Figure:
-    """Two stacks of boxes from bottom to top; what the second adds or replaces is orange and marked, what it drops is red.
-
-    A box that stands in both, in the same order, is kept. ValueError for an empty stack.
-    """
+    """Two stacks of boxes, from below: orange and +, what comes; red and −, what goes; grey, what stays. ValueError for an empty stack."""
     if not before or not after:
         raise ValueError("both stacks need at least one box")
     from difflib import SequenceMatcher

@@ -11,10 +11,7 @@ def ngrams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def bleu(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]], order: int = 4) -> float:
-    """Corpus BLEU from 0 to 100, one reference for each sentence, tokens as given, no smoothing.
-
-    Counts are summed over all sentences before dividing. ValueError for different numbers of sentences or none.
-    """
+    """Corpus BLEU from 0 to 100, not smoothed, tokens as given. ValueError for no sentences, or not one reference for each."""
     if len(candidates) != len(references) or not candidates:
         raise ValueError(f"{len(candidates)} candidates and {len(references)} references: as many of both, at least one")
     if order < 1:

@@ -83,10 +83,7 @@ class ByteBPE:
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int, min_count: int = 2) -> ByteBPE:
-        """Join the most frequent pair until there are ``vocab_size`` ids (fewer when no pair occurs ``min_count`` times).
-
-        ValueError for a size below 257: 256 bytes and the end.
-        """
+        """Join the most frequent pair until there are ``vocab_size`` ids, or none occurs ``min_count`` times. ValueError below 257."""
         if vocab_size < 257:
             raise ValueError(f"vocab_size={vocab_size} must be at least 257: 256 bytes and the end of a document")
         counts = Counter(word for text in texts for word in WORDS.findall(text))

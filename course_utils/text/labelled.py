@@ -1,7 +1,4 @@
-"""Labelled English of our own: opinions, and questions about short passages.
-
-Each reader takes a file in the format of the course's own, and raises ValueError with file and line for a broken one.
-"""
+"""Labelled English of our own: opinions, and questions about short passages. ValueError, with file and line, for a broken file."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -47,10 +47,7 @@ def _italian(n: int) -> str:
 
 
 def spelled(number: int, language: str) -> str:
-    """``number`` as it is written: ``spelled(21, "nl")`` is ``"eenentwintig"``.
-
-    Raises ValueError for a number outside 0..999 or a language that is not one of ``SIX``, TypeError for a fraction.
-    """
+    """As it is written: ``spelled(21, "nl")`` is ``"eenentwintig"``. ValueError outside 0..999 and ``SIX``, TypeError for a fraction."""
     if language not in SIX:
         raise ValueError(f"language {language!r} is not one of {', '.join(SIX)}")
     number = operator.index(number)

@@ -9,10 +9,7 @@ from . import prose
 
 
 def letters(least: int = 50) -> tuple[str, Tensor, Tensor]:
-    """The alphabet, and training and held-out text as ids ``(letters,)``, all in small letters.
-
-    The alphabet is what occurs ``least`` times in the training text; everything else is left out.
-    """
+    """The alphabet, letters seen ``least`` times in training, and training and held-out text as ids ``(letters,)``, all small."""
     texts = [" ".join("\n".join(page) for page in pages).lower().replace("\n", " ") for pages in prose.training_and_held_out()]
     counts = Counter(texts[0])
     alphabet = "".join(sorted(c for c, n in counts.items() if n >= least))

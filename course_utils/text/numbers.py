@@ -101,10 +101,7 @@ _WORDS = {"en": _english, "de": _german, "fr": _french, "es": _spanish}
 
 
 def number_words(number: int, language: str = "en") -> str:
-    """``number`` as it is written: ``number_words(21, "de")`` is ``"einundzwanzig"``.
-
-    Raises ValueError for a number outside 0..999 999 or an unknown language, TypeError for a fraction.
-    """
+    """``number_words(21, "de")`` is ``"einundzwanzig"``. ValueError outside 0..999 999 or ``LANGUAGES``, TypeError for a fraction."""
     if language not in LANGUAGES:
         raise ValueError(f"language {language!r} is not one of {', '.join(LANGUAGES)}")
     number = operator.index(number)
@@ -131,10 +128,7 @@ def number_tokens(number: int, language: str = "en") -> list[str]:
 
 
 def number_pairs(numbers: int | Iterable[int], languages: tuple[str, str] = ("en", "de")) -> list[tuple[list[str], list[str]]]:
-    """``(source tokens, target tokens)`` of the given numbers, or of 0..numbers-1 where ``numbers`` is an integer.
-
-    Raises ValueError unless there are two languages, and as ``number_words`` does.
-    """
+    """``(source tokens, target tokens)`` of these numbers, or of 0..numbers-1. ValueError unless there are two known languages."""
     if len(languages) != 2:
         raise ValueError(f"languages={languages!r} must name a source and a target")
     source, target = languages

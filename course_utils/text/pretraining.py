@@ -1,7 +1,4 @@
-"""What BERT is trained on: pairs of spans, some of them neighbours, with a part of the tokens hidden.
-
-Source: Devlin et al. 2019, section 3.1 and appendix A.1, A.2.
-"""
+"""BERT's training data: pairs of spans with hidden tokens. Source: Devlin et al. 2019, section 3.1 and appendix A.1, A.2."""
 
 from collections.abc import Sequence
 from random import Random

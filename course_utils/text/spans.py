@@ -26,10 +26,7 @@ def spans(tags: Sequence[str]) -> list[Span]:
 
 
 def span_scores(wanted: Sequence[Sequence[str]], guessed: Sequence[Sequence[str]]) -> tuple[float, float, float]:
-    """Precision, recall and F1 over all sentences: a name is right when kind, first and last word are. 0 where nothing can be divided.
-
-    Raises ValueError when sentences or their lengths do not match.
-    """
+    """Precision, recall and F1 of whole names, kind and both ends; 0 where nothing can be divided. ValueError for other lengths."""
     if list(map(len, wanted)) != list(map(len, guessed)):
         raise ValueError(f"{len(wanted)} and {len(guessed)} sentences, or sentences of different lengths")
     pairs = [(set(spans(a)), set(spans(b))) for a, b in zip(wanted, guessed, strict=True)]

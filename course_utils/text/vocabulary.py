@@ -53,10 +53,7 @@ class Vocabulary:
         return [BOS_ID] * bos + ids + [EOS_ID] * eos
 
     def decode(self, ids: Iterable[int] | Tensor) -> list[str]:
-        """Tokens of one sequence of ids, up to the first ``<eos>``, without special tokens except ``<unk>``.
-
-        Raises ValueError for an id outside 0..len-1 or a tensor that is not one-dimensional.
-        """
+        """Tokens of one sequence up to ``<eos>``, without special ones but ``<unk>``. ValueError for an unknown id or two axes."""
         if isinstance(ids, Tensor):
             if ids.dim() != 1:
                 raise ValueError(f"decode takes one sequence of ids, got a tensor of shape {tuple(ids.shape)}")
@@ -79,10 +76,7 @@ def _tokens(sentence: Sequence[str]) -> Sequence[str]:
 
 
 def pad(sequences: Sequence[Sequence[int]], value: int = PAD_ID) -> Tensor:
-    """Stack id lists of different lengths into a LongTensor ``(batch, longest)``, filled up on the right with ``value``.
-
-    Raises ValueError when there is no sequence at all.
-    """
+    """Id lists as a LongTensor ``(batch, longest)``, filled up on the right with ``value``. ValueError without any sequence."""
     if not len(sequences):
         raise ValueError("cannot pad an empty list of sequences")
     out = torch.full((len(sequences), max(map(len, sequences))), value, dtype=torch.long)

@@ -21,10 +21,7 @@ TINY = (*SPECIAL, *_WHOLE.split(), *(f"##{piece}" for piece in _CONTINUED.split(
 
 
 def split_word(word: str, vocabulary: Collection[str]) -> list[str]:
-    """Pieces of ``word``, the longest first; pieces that continue the word start with ``##``.
-
-    A word that cannot be split completely is ``["[UNK]"]`` as a whole. Raises ValueError for an empty word.
-    """
+    """The longest pieces of ``word``, those inside it with ``##``; ``["[UNK]"]`` where it cannot be split. ValueError for an empty word."""
     if not word:
         raise ValueError("cannot split an empty word")
     pieces: list[str] = []

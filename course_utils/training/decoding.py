@@ -1,7 +1,4 @@
-"""From scores to sentences: greedy decoding and beam search, with or without a cache.
-
-Source: beam search with length penalty, Wu et al. 2016, section 7; as used in Vaswani et al. 2017, section 6.1.
-"""
+"""Greedy decoding and beam search (length penalty: Wu et al. 2016, section 7; as in Vaswani et al. 2017, section 6.1)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,10 +12,7 @@ from .loop import evaluating
 
 @torch.no_grad()
 def greedy(model: Translator, source: Tensor, bos: int, eos: int, max_new: int = 50, cached: bool = True) -> Tensor:
-    """The most probable next token, again and again: source ids ``(batch, m)`` -> ``(batch, at most max_new)``.
-
-    After ``eos`` a row holds padding. Decodes in evaluation mode and puts the mode back.
-    """
+    """The most probable tokens, ``(batch, m)`` -> ``(batch, at most max_new)``, padding after ``eos``; in evaluation mode, put back."""
     _check(model, max_new)
     with evaluating(model):
         memory, memory_mask = model.encode(source), model.memory_mask(source)

@@ -1,7 +1,4 @@
-"""Choosing the next token: temperature, top-k, top-p, a penalty for repetition; and generating with a cache.
-
-Sources: top-p, Holtzman et al. 2020; repetition penalty, Keskar et al. 2019, section 4.1.
-"""
+"""Choosing the next token. Sources: top-p, Holtzman et al. 2020; repetition penalty, Keskar et al. 2019, section 4.1."""
 
 import torch
 from torch import Tensor

@@ -29,10 +29,7 @@ def warmup_cosine(steps: int, warmup: int, floor: float = 0.1) -> Callable[[int]
 
 
 def warmup_linear(steps: int, part: int = 10, floor: float = 0.02) -> Callable[[int], float]:
-    """Factor of step 1, 2, …: up in a line during the first 1/``part`` of the steps, down in a line to ``floor``.
-
-    Both lines are multiplied, so that the largest factor is ``1 - 1/part``.
-    """
+    """Factor of step 1, 2, …: up in a line during 1/``part`` of the steps, times a line down to ``floor``; at most ``1 - 1/part``."""
     if steps < 1 or part < 1:
         raise ValueError(f"steps={steps} and part={part} must be at least 1")
     return lambda step: min(1.0, part * step / steps) * max(floor, 1 - step / steps)

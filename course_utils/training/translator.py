@@ -32,10 +32,7 @@ def encode_pairs(pairs: Pairs, source: Vocabulary, target: Vocabulary) -> tuple[
 
 
 def load_translator(path: str | Path = FILE) -> tuple[Translator, Vocabulary, Vocabulary]:
-    """The committed model, in evaluation mode, with its source and target vocabulary.
-
-    ValueError when the file holds something else.
-    """
+    """The committed model, in evaluation mode, and both vocabularies. ValueError when the file holds something else."""
     sides = ("source", "target")
     model, facts = load_model(path, "translator", lambda config: Translator(TranslatorConfig(**config)), sides, SHARED)
     source, target = (Vocabulary([facts[side]]) for side in sides)

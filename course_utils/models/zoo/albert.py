@@ -1,7 +1,4 @@
-"""ALBERT's two savings on our BERT: narrow embeddings that a matrix widens, and one block that is used at every depth.
-
-Source: Lan et al. 2020, section 3.1.
-"""
+"""ALBERT's two savings: narrow embeddings that a matrix widens, one block at every depth. Source: Lan et al. 2020, section 3.1."""
 
 from dataclasses import replace
 

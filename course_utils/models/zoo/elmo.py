@@ -1,7 +1,4 @@
-"""ELMo: two LSTM language models, one in each direction, whose layers a task mixes as features.
-
-Source: Peters et al. 2018, section 3.
-"""
+"""ELMo: two LSTM language models, one in each direction, mixed as features. Source: Peters et al. 2018, section 3."""
 
 import torch
 from torch import Tensor, nn
