@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import functools
 import inspect
 import linecache
+import math
 import sys
 import sysconfig
 import types
@@ -20,7 +22,7 @@ from typing import Any
 
 from ..paths import PACKAGE
 from .alike import alike
-from .text import global_names, tidy
+from .text import first_line, global_names, text_of, tidy
 
 LONGEST = 2_000  # characters of a constant; what is longer is data
 MOST = 32  # entries of a tensor that is written out
@@ -96,47 +98,39 @@ class _Gathered:
 
     def _defined(self, name: str, value: Any) -> str:
         """The statement of a cell that defines a value; with another name, the definition goes first."""
-        if (
-            not callable(value)
-            or not isinstance(value, (types.FunctionType, type, functools.partial))
-            and not hasattr(value, "__wrapped__")
-        ):
+        if not callable(value) or not (isinstance(value, (types.FunctionType, type, functools.partial)) or hasattr(value, "__wrapped__")):
             raise Leans(f"`{name}`, which another cell computed")
         own = getattr(value, "__name__", name)
         if own != name and "<" not in getattr(value, "__qualname__", "<"):
             self.add(own, value)
             return f"{name} = {own}"
-        for statement, lines in _statements(name, value):
-            text = "\n".join(
-                lines[min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))]) - 1 : statement.end_lineno]
-            )
-            if isinstance(statement, ast.Assign):
-                text = ast.get_source_segment("\n".join(lines), statement) or ""
+        for statement, source in _statements(name, value):
+            text = text_of(statement, source)
             if changed := changed_globals(text):
                 raise Leans(f"`{changed}`, which it changes from call to call")
             return text
         raise Leans(f"`{name}`, whose definition stands in no cell by itself" if own == name or "<" in own else f"`{own}`")
 
 
-def _statements(name: str, value: Any) -> Iterator[tuple[ast.stmt, list[str]]]:
-    """Top-level statements that may have defined a value, the surest first, each with the lines of its cell."""
+def _statements(name: str, value: Any) -> Iterator[tuple[ast.stmt, str]]:
+    """Top-level statements that may have defined a value, the surest first, each with the text of its cell."""
     code = _code_of(value)
     files = [code.co_filename] if code else []
     files += [file for file in reversed(list(linecache.cache)) if file not in files and _is_cell(file)]
     for file in files:
-        lines = [line.rstrip("\r\n") for line in linecache.getlines(file)]
+        source = "\n".join(line.rstrip("\r\n") for line in linecache.getlines(file))
         try:
-            tree = ast.parse("\n".join(lines))
+            tree = ast.parse(source)
         except (SyntaxError, ValueError):
             continue
         for statement in reversed(tree.body):
             if not _binds(statement, name):
                 continue
-            first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
-            inside = code is not None and code.co_filename == file and first <= code.co_firstlineno <= (statement.end_lineno or first)
+            until = statement.end_lineno or 0
+            inside = code is not None and code.co_filename == file and first_line(statement) <= code.co_firstlineno <= until
             nested = code is not None and "<locals>" in getattr(value, "__qualname__", "")  # made by a call of another function
             if inside or code is None or nested:
-                yield statement, lines
+                yield statement, source
 
 
 def _binds(statement: ast.stmt, name: str) -> bool:
@@ -180,9 +174,7 @@ def import_of(name: str, value: Any) -> str | None:
     if isinstance(value, types.ModuleType):
         _installed(value)
         above, _, last = value.__name__.rpartition(".")
-        if not above:
-            return f"import {last}" if last == name else f"import {last} as {name}"
-        return f"from {above} import {last}" + (f" as {name}" if last != name else "")
+        return (f"from {above} " if above else "") + f"import {last}" + (f" as {name}" if last != name else "")
     if isinstance(value, (*PLAIN, list, tuple, dict, set, frozenset)):
         return None
     called = getattr(value, "__name__", None)
@@ -213,25 +205,15 @@ def _installed(module: types.ModuleType) -> None:
 
 def literal(value: Any) -> str | None:
     """A constant as it is typed; None for what has no such form, or is as long as data."""
-    text = _literal(value)
-    return text if text is not None and len(text) <= LONGEST else None
-
-
-def _literal(value: Any) -> str | None:
-    if type(value) is float and (value != value or value in (float("inf"), -float("inf"))):
-        return f'float("{value}")'
-    if type(value) in PLAIN:
-        return repr(value)
-    if type(value) in (list, tuple, set, dict) and len(value) <= LONGEST:
-        items = [_literal(item) for item in (value if not isinstance(value, dict) else [*value, *value.values()])]
-        if any(item is None for item in items) or isinstance(value, set) and not value:
-            return None
-        return repr(value) if not any("(" in (item or "") for item in items) else None
-    torch = sys.modules.get("torch")
-    if torch is None:
-        return None
-    if type(value) in (torch.dtype,):
-        return str(value)
-    if type(value) is torch.Tensor and value.numel() <= MOST and not value.requires_grad and value.device.type == "cpu":
-        return f"torch.tensor({value.tolist()}, dtype={value.dtype})" if bool(torch.isfinite(value).all()) else None
-    return None
+    torch, text, kind = sys.modules.get("torch"), "", type(value)
+    inside = list(value.values()) if kind is dict else list(value) if kind in (list, tuple) else [value]
+    if torch is not None and inside and all(type(item) is torch.dtype for item in inside):
+        text = repr(value)
+    elif kind is float and not math.isfinite(value):
+        text = f'float("{value}")'
+    elif kind in (*PLAIN, list, tuple, set, dict) and (not hasattr(value, "__len__") or len(value) <= LONGEST):
+        with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):  # of what is no constant
+            text = repr(value) if alike(ast.literal_eval(repr(value)), value) else ""
+    elif torch is not None and kind is torch.Tensor and value.numel() <= MOST and not value.requires_grad and value.device.type == "cpu":
+        text = f"torch.tensor({value.tolist()}, dtype={value.dtype})" if bool(torch.isfinite(value).all()) else ""
+    return text if 0 < len(text) <= LONGEST else None

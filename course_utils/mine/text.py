@@ -1,4 +1,4 @@
-"""Python text as text: the names that it looks up, its imports in order, one name in place of another. Standard library only."""
+"""Python text as text: its statements and names, imports in order, one name in place of another. Standard library only."""
 
 from __future__ import annotations
 
@@ -6,6 +6,18 @@ import ast
 import symtable
 import sys
 from collections.abc import Sequence
+
+
+def first_line(statement: ast.stmt) -> int:
+    """The line in which a statement begins, with its decorators, counted from 1."""
+    return min([statement.lineno, *(line.lineno for line in getattr(statement, "decorator_list", ()))])
+
+
+def text_of(statement: ast.stmt, source: str) -> str:
+    """A statement of a source as it is typed, its decorators included."""
+    if isinstance(statement, ast.Assign):  # others may stand in its line
+        return ast.get_source_segment(source, statement) or ""
+    return "\n".join(source.split("\n")[first_line(statement) - 1 : statement.end_lineno])
 
 
 def global_names(text: str) -> list[str]:

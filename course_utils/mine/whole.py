@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..files import write_bytes
 from ..paths import PACKAGE
-from .text import global_names, renamed, tidy
+from .text import global_names, renamed, text_of, tidy
 
 TEMPLATE = Path(__file__).with_name("my_transformer.txt")
 PAGE = Path(__file__).with_name("page.txt")
@@ -75,12 +75,11 @@ class _File:
             name = _bound(text)
             if name != main and self.names.get(name) and _same(text, self.parts[self.names[name]]):
                 continue  # another part of the machine, copied along
-            if name != main and (name in self.names or self.taken.get(name, text) != text and not _same(self.taken[name], text)):
-                new_names[name] = f"{name}_{exercise.replace('.', '_')}"
-                text = f"{text} as {new_names[name]}" if text.startswith(("import", "from")) else renamed(text, name, new_names[name])
-                text = re.sub(r" as \w+ as ", " as ", text)
-                name = new_names[name]
-            if self.taken.get(name) is not None and _same(self.taken[name], text):
+            if name != main and (name in self.names or name in self.taken and not _same(self.taken[name], text)):
+                new = new_names[name] = f"{name}_{exercise.replace('.', '_')}"
+                imported = text.startswith(("import ", "from "))
+                text, name = re.sub(r" as \w+$", "", text) + f" as {new}" if imported else renamed(text, name, new), new
+            if _same(self.taken.get(name, ""), text):
                 continue
             self.taken[name] = text
             (self.imports if text.startswith(("import ", "from ")) else texts).append(text)
@@ -91,7 +90,7 @@ def _statements(kept: str, parts: dict[str, str]) -> list[str]:
     """The statements of a kept answer, imports one by one; what the course's package gives is written out."""
     found: list[str] = []
     for node in ast.parse(kept).body:
-        text = _text_of(node, kept)
+        text = text_of(node, kept)
         if isinstance(node, ast.Expr):
             continue
         if isinstance(node, ast.Assign) and (asked := re.fullmatch(r'(\w+) = mine\("([\w.]+)"\)', text)):
@@ -138,7 +137,7 @@ def _from_course(module: str, name: str, parts: dict[str, str]) -> list[str]:
             for alias in node.names:
                 if (alias.asname or alias.name) == name:
                     return _imported(node, alias, parts)
-        elif _bound(text := _text_of(node, source)) == name:
+        elif _bound(text := text_of(node, source)) == name:
             for used in global_names(text):
                 if used != name and re.search(rf"(?m)^(?:def |class )?{used}\b|import .*\b{used}\b", source):
                     found += _from_course(module, used, parts)
@@ -146,17 +145,14 @@ def _from_course(module: str, name: str, parts: dict[str, str]) -> list[str]:
     raise Apart(f"{module}.{name}")
 
 
-def _text_of(node: ast.stmt, source: str) -> str:
-    first = min([node.lineno, *(line.lineno for line in getattr(node, "decorator_list", ()))])
-    return "\n".join(source.splitlines()[first - 1 : node.end_lineno])
-
-
 def _bound(statement: str) -> str:
     """The name that a statement gives a value."""
-    match = re.match(
-        r"(?:from \S+ )?import [\w.]+ as (\w+)|(?:from \S+ )?import (\w+)|(?s:.*?)^(?:def|class|async def) (\w+)|(\w+)", statement, re.M
-    )
-    return next(filter(None, match.groups())) if match else ""
+    node = ast.parse(statement).body[0]
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return node.names[0].asname or node.names[0].name.split(".")[0]
+    target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", node)
+    target = target.elts[0] if isinstance(target, ast.Tuple) else target
+    return getattr(target, "name", getattr(target, "id", ""))
 
 
 def _same(left: str, right: str) -> bool:
