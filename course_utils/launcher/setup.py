@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from ..paths import ROOT
+from . import waiting
 from .failures import RESUME, Problem, explain, kind_of
 
 VENV = ROOT / ".venv"
@@ -26,6 +27,7 @@ LOCK = ROOT / "requirements.lock"
 
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 CUDA_SIZE = "2.7 GB to download, 5 GB on the disk"
+EXTRAS = {"dev": "the tools to build, test and print the course", "pretrained": "chapter 10's pre-trained encoder", "grading": "nbgrader"}
 
 
 def child_environment():
@@ -45,25 +47,20 @@ def child_environment():
 
 
 def run_quietly(command, label):
-    """Run `command`, show `label` and the seconds it takes; return (exit code, its output)."""
+    """Run `command`, show `label`, how far it is and the seconds it takes; return (exit code, its output)."""
     start, line = time.time(), f"  {label} ... "
     live = sys.stdout.isatty()
     print(line, end="", flush=True)
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     child = subprocess.Popen([str(part) for part in command], cwd=str(ROOT), env=child_environment(), **pipes)
-    while True:
-        try:
-            output = child.communicate(timeout=1)[0].decode("utf-8", "replace")
-            break
-        except subprocess.TimeoutExpired:
-            if live:
-                print(f"\r{line}{time.time() - start:.0f} s", end="", flush=True)
-        except BaseException:  # Ctrl-C: leave no installer behind
-            child.kill()
-            child.wait()
-            raise
+    try:
+        output = waiting.follow(child, line, installed_packages)
+    except BaseException:  # Ctrl-C: leave no installer behind
+        child.kill()
+        child.wait()
+        raise
     seconds = f"{time.time() - start:.0f} s" if child.returncode == 0 else "failed"
-    print(f"\r{line}{seconds}   " if live else seconds, flush=True)
+    print(f"\r{line}{seconds:40}" if live else seconds, flush=True)
     return child.returncode, output
 
 
@@ -177,7 +174,7 @@ def must_run(command, label, doing):
 
 def pip_install(*what):
     """The command with which the environment's own pip installs `what`, wheels only."""
-    return [VENV_PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--only-binary", ":all:"] + list(what)
+    return [VENV_PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--only-binary", ":all:"] + waiting.PIP + list(what)
 
 
 def must_install(label, *what):
@@ -244,7 +241,11 @@ def set_up(extras=(), torch=None, unlocked=False, look=True):
             return mend(broken, constraints)
         print("The environment's own Python or pip no longer works, so the environment is made again.")
     before = read_stamp()
-    print(f"Setting up the course in {VENV}\n(once; a few minutes, most of it downloading)")
+    added = " and ".join(EXTRAS[extra] for extra in sorted(set(extras) - set(before.get("extras", ()))))
+    if added and before.get("key") == fingerprint(unlocked):
+        print(f"The course is set up. This command needs more, which is added in {VENV}\n(once; a minute or two): {added}.")
+    else:
+        print(f"Setting up the course in {VENV}\n(once; a few minutes, most of it downloading)")
 
     # The base Python, not an activated environment's: ours must not depend on that one.
     python = getattr(sys, "_base_executable", None) or sys.executable

@@ -28,7 +28,16 @@ from course_checks.heads import heads
 from course_checks.lookup import chapters
 from course_utils.paths import PACKAGE, ROOT
 
-AT_ONCE = ("__init__", "files", "paths", "launcher/__init__", "launcher/failures", "launcher/server", "launcher/setup")  # with course.py
+AT_ONCE = (
+    "__init__",
+    "files",
+    "paths",
+    "launcher/__init__",
+    "launcher/failures",
+    "launcher/server",
+    "launcher/setup",
+    "launcher/waiting",
+)  # with course.py
 LAUNCHER = sorted({"course.py", *(f"course_utils/{name}.py" for name in AT_ONCE)}
                   | {path.relative_to(ROOT).as_posix() for path in (PACKAGE / "launcher").glob("*.py")})  # fmt: skip
 COPIED = (
@@ -207,7 +216,11 @@ def test_launcher_is_readable_by_old_pythons_and_needs_only_the_standard_library
             names = ["course_utils"] if relative else [name.split(".")[0] for name in names]
             imported |= set(names)
             at_once |= set(names) if id(node) not in functions else set()
-    assert imported <= sys.stdlib_module_names | {"course_utils", "course_tools"}
+    assert imported <= sys.stdlib_module_names | {
+        "course_utils",
+        "course_checks",
+        "course_tools",
+    }  # of which course.py takes what needs nothing
     assert not {"tomllib", "course_tools"} & at_once
     if name == "course.py" or name[len("course_utils/") : -len(".py")] in AT_ONCE:
         assert "from __future__" not in text  # Python 3.6 has no such part
@@ -534,6 +547,45 @@ def test_progress_shows_label_and_output(setup, capsys):
     code, output = setup.run_quietly([sys.executable, "-c", "print('é'); exit(3)"], "a step")
     assert code == 3 and "é" in output
     assert "a step ... failed" in capsys.readouterr().out
+
+
+PIP = """
+import sys, time
+from pathlib import Path
+site = Path(sys.argv[1])
+names = [f"a.Pack_age{number}" for number in range(23)]
+for name in names:
+    print(f"Collecting {name}<3,>=2 (from -r requirements.txt)\\n  Downloading it", flush=True)
+time.sleep(1.5)
+print("Installing collected packages: " + ", ".join(names), flush=True)
+for number, name in enumerate(names):
+    (site / f"a_pack_age{number}-1.0.dist-info").mkdir()
+    time.sleep(1.5 if number in (2, 14) else 0)
+"""
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_packages_are_counted_while_pip_works(setup, monkeypatch, capsys, terminal):
+    """In a terminal every second, in a log after every ten."""
+    setup.site_packages().mkdir(parents=True)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    code, output = setup.run_quietly([sys.executable, "-c", PIP, setup.site_packages()], "4/4 the rest")
+    said = capsys.readouterr().out
+    assert code == 0 and output.count("Collecting") == 23 and said.startswith("  4/4 the rest ... ") and re.search(r" \d+ s *\n$", said)
+    assert "23 packages fetched" in said and "15 of 23 packages installed" in said
+    assert ("3 of 23 packages installed" in re.findall(r"\d s, ([^\r]*\w)", said)) == terminal
+    assert said.count("\n") == (1 if terminal else 4)
+
+
+def test_a_second_set_up_says_what_it_adds(setup, runner, monkeypatch, capsys):
+    monkeypatch.setattr(setup, "venv_works", lambda: bool(runner.calls))
+    setup.set_up()
+    assert "Setting up the course" in capsys.readouterr().out
+    setup.set_up(["dev"])
+    said = capsys.readouterr().out
+    assert "needs more" in said and setup.EXTRAS["dev"] in said and "Setting up" not in said
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert set(setup.EXTRAS) <= set(extras)
 
 
 # -------------------------------------------------------------------------------------- commands
