@@ -189,13 +189,6 @@ DEEPER = [
         "smaller=8, lr=3e-4)",
     ),
     Ablation(
-        "With a smaller start the good rates end sooner.",
-        "the usual start, divided by the root",
-        "assert small[:, 7].max() < 0.2",
-        RATES,
-        'share_right(learn(seed, *(four_ways(64)["÷ √d_k"] if way[1] > 1 else way), lr))',
-    ),
-    Ablation(
         "Divided by d_k, one rate serves all widths.",
         "divided by the root",
         "assert (whole.max(0).values - whole.min(0).values).max() < 0.25",
@@ -277,8 +270,8 @@ DEEPER = [
         "A feed-forward layer of two matrices can subtract.",
         "a ReLU behind the second",
         "assert two.min() < -1",
-        "two = one @ torch.randn(256, 64) / 16                # (token, 64)",
-        "two = torch.relu(one @ torch.randn(256, 64) / 16)",
+        "two = one @ torch.randn(256, 64) / 16  #",
+        "two = torch.relu(one @ torch.randn(256, 64) / 16)  #",
     ),
     Ablation(
         "Two thirds of a block's weights are in a feed-forward layer that is four times as wide in between.",
@@ -350,7 +343,7 @@ DEEPER = [
         "the common part taken away in every step",
         "assert even_kept[-1, 2] > 20",
         "x = keep * x + layer(x[None])[0]",
-        "x = keep * x + layer(x[None])[0]\n        x = x - x.mean(0)",
+        "x = keep * x + layer(x[None])[0]\n        x = x - keep * x.mean(0)",
     ),
 ]
 
