@@ -13,6 +13,7 @@ from ..text.spans import span_scores
 from ..training.gazette_bert import WORDS
 from .ch10_finetuning import collate, finetune
 
+Head = Callable[[str, Bert], nn.Module]  # from a task and a body to the body with what the task puts on top
 STEPS = {"opinions": 150, "names": 150, "answers": 200, "answers of two": 200, "pairs": 300}
 
 
@@ -78,13 +79,7 @@ def grade(task: str, model: nn.Module, data: Data) -> float:
 
 
 def fine_tune(
-    task: str,
-    body: Bert,
-    train: Data,
-    seed: int = 0,
-    lr: float = 1e-3,
-    steps: int | None = None,
-    head: Callable[[str, Bert], nn.Module] = head_for,
+    task: str, body: Bert, train: Data, seed: int = 0, lr: float = 1e-3, steps: int | None = None, head: Head = head_for
 ) -> nn.Module:
     """A new head on this body, trained together with whatever in the body is not frozen, in batches of 16."""
     torch.manual_seed(seed)

@@ -13,11 +13,11 @@ class KneserNey:
     """Interpolated Kneser–Ney: every order takes a little from what it has seen and hands it to the next shorter context.
 
     ids: (tokens,) training text, integers below ``vocab_size``. ``order`` is the longest run that is counted: its last token is
-    what is predicted. ``three`` discounts for runs seen once, twice, more often (Chen & Goodman); else one for all.
+    what is predicted. Runs seen once, twice and more often have discounts of their own.
     The longest runs count how often they occur, shorter ones before how many different tokens they occur.
     """
 
-    def __init__(self, ids: Tensor, order: int, vocab_size: int, three: bool = True) -> None:
+    def __init__(self, ids: Tensor, order: int, vocab_size: int) -> None:
         if order < 1 or len(ids) < order or not 0 <= int(ids.min()) <= int(ids.max()) < vocab_size:
             raise ValueError(f"{len(ids)} ids with vocab_size={vocab_size} do not allow runs of {order}")
         self.order, self.vocab_size = order, vocab_size
@@ -36,14 +36,14 @@ class KneserNey:
                 longer = torch.zeros(len(self.runs[length + 1]), dtype=torch.long)
                 longer[numbered[length + 1]] = numbered[length][1:]
                 counts = torch.bincount(longer, minlength=len(found))
-            self.levels.append(self._level(found // vocab_size, counts, len(self.runs[length - 1]) if length else 1, three))
+            self.levels.append(self._level(found // vocab_size, counts, len(self.runs[length - 1]) if length else 1))
 
     @staticmethod
-    def _level(context: Tensor, counts: Tensor, contexts: int, three: bool) -> tuple[Tensor, Tensor, Tensor]:
+    def _level(context: Tensor, counts: Tensor, contexts: int) -> tuple[Tensor, Tensor, Tensor]:
         """Discounted counts of every run; what every context has seen in all; what its discounts left over."""
         n = [int((counts == k).sum()) for k in range(1, 5)]
         y = n[0] / max(n[0] + 2 * n[1], 1)
-        discounts = [k - (k + 1) * y * n[k] / max(n[k - 1], 1) for k in (1, 2, 3)] if three else [y] * 3
+        discounts = [k - (k + 1) * y * n[k] / max(n[k - 1], 1) for k in (1, 2, 3)]
         taken = torch.tensor([0.0, *(max(d, 0.0) for d in discounts)], dtype=torch.float64)[counts.clamp(max=3)]
         taken = torch.minimum(taken, counts)
         total = torch.zeros(contexts, dtype=torch.float64).index_add_(0, context, counts.double())
@@ -83,12 +83,11 @@ class KneserNey:
 
 
 @torch.no_grad()
-def held_out_probabilities(model: GPT, ids: Tensor, stride: int | None = None) -> Tensor:
+def held_out_probabilities(model: GPT, ids: Tensor) -> Tensor:
     """p of every token but the first under a GPT, each scored once, in windows that advance by a quarter: (tokens - 1,)."""
     size, parts, done = model.config.max_len, [], 0
-    stride = stride or size // 4
     while done < len(ids) - 1:
-        start = max(0, min(done + stride, len(ids) - 1) - size) if done else 0
+        start = max(0, min(done + size // 4, len(ids) - 1) - size) if done else 0
         window = ids[start : start + size + 1]
         log_p = model(window[None, :-1])[0].log_softmax(-1).gather(-1, window[1:, None])[:, 0]
         parts.append(log_p[done - start :].double().exp())

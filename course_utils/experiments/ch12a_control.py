@@ -1,7 +1,4 @@
-"""The styles of the small CTRL of chapter 12a: a token in front of each text names the style. Source: Keskar et al. 2019, section 3.
-
-Stored results: ``python benchmarks/family_others.py --only control``.
-"""
+"""The styles of chapter 12a's small CTRL (``benchmarks/family_others.py --only control``). Source: Keskar et al. 2019, section 3."""
 
 from collections.abc import Callable
 

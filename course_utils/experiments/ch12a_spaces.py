@@ -10,6 +10,8 @@ from torch.nn import functional as F
 from .ch10_finetuning import finetune
 from .ch12a_relatives import Letters, N
 
+COUNT, EPOCHS = 200, 20  # windows to learn from, and how often each is shown
+
 
 class Spaces(NamedTuple):
     """Windows without spaces, ``(windows, 16)``, and for each letter 1 where a space stood behind it, else 0."""
@@ -28,21 +30,14 @@ def spaces(text: Letters, windows: Tensor) -> Spaces:
 
 
 def space_score(
-    text: Letters,
-    features: Callable[[Tensor], Tensor],
-    trained: nn.Module,
-    width: int = 64,
-    count: int = 200,
-    seed: int = 0,
-    epochs: int = 20,
-    lr: float = 2e-3,
+    text: Letters, features: Callable[[Tensor], Tensor], trained: nn.Module, width: int = 64, seed: int = 0, lr: float = 2e-3
 ) -> float:
-    """F1 of the spaces found in held-out text after fine-tuning ``trained``, and a linear layer on ``features(ids)``, on ``count`` windows.
+    """F1 of the spaces found in held-out text after fine-tuning ``trained``, and a linear layer on ``features(ids)``, on 200 windows.
 
     ``features`` gives ``(batch, 16, width)``; with frozen features ``trained`` holds nothing but, say, a mix of layers.
     """
     known, asked = spaces(text, text.train), spaces(text, text.held_out)
-    rows = torch.randperm(len(known.ids), generator=torch.Generator().manual_seed(seed))[:count]
+    rows = torch.randperm(len(known.ids), generator=torch.Generator().manual_seed(seed))[:COUNT]
     torch.manual_seed(seed)
     output = nn.Linear(width, 2)
 
@@ -50,7 +45,7 @@ def space_score(
         ids, labels = known.ids[rows[some]], known.labels[rows[some]]
         return F.cross_entropy(output(features(ids)).flatten(0, 1), labels.flatten())
 
-    finetune(nn.ModuleList([trained, output]), loss, count, epochs, lr, seed=seed)
+    finetune(nn.ModuleList([trained, output]), loss, COUNT, EPOCHS, lr, seed=seed)
     with torch.no_grad():
         guess = output(features(asked.ids)).argmax(-1)
     return 2 * int(((guess == 1) & (asked.labels == 1)).sum()) / (int((guess == 1).sum()) + int((asked.labels == 1).sum()))

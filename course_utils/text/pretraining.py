@@ -11,6 +11,7 @@ from .vocabulary import pad
 from .wordpiece import WordPiece
 
 IGNORED = -100
+Shares = tuple[float, float, float]  # of the chosen tokens: hidden, exchanged for another, left as they are
 
 
 def mask_tokens(
@@ -20,7 +21,7 @@ def mask_tokens(
     mask_id: int,
     generator: torch.Generator | None = None,
     rate: float = 0.15,
-    shares: tuple[float, float, float] = (0.8, 0.1, 0.1),
+    shares: Shares = (0.8, 0.1, 0.1),
     first_id: int = 5,
 ) -> tuple[Tensor, Tensor]:
     """Select tokens and hide most of them: ids ``(batch, n)`` -> inputs and labels ``(batch, n)``.
@@ -97,10 +98,7 @@ class Batch(NamedTuple):
 
 
 def make_batch(
-    pairs: Sequence[Pair],
-    tokenizer: WordPiece,
-    generator: torch.Generator | None = None,
-    shares: tuple[float, float, float] = (0.8, 0.1, 0.1),
+    pairs: Sequence[Pair], tokenizer: WordPiece, generator: torch.Generator | None = None, shares: Shares = (0.8, 0.1, 0.1)
 ) -> Batch:
     """``[CLS] first [SEP] second [SEP]``, padded to the longest pair, with tokens hidden anew at every call."""
     ids = pad([[tokenizer.cls_id, *p.first, tokenizer.sep_id, *p.second, tokenizer.sep_id] for p in pairs], tokenizer.pad_id)

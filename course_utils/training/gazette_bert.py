@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from ..models.bert import IGNORED, Bert, BertConfig, BertForPretraining
 from ..models.positions import sinusoidal
 from ..text import gazette
-from ..text.pretraining import Batch, mask_tokens
+from ..text.pretraining import Batch, Shares, mask_tokens
 from ..text.vocabulary import pad
 from ..text.wordpiece import WordPiece
 from .loop import History, fit
@@ -58,10 +58,7 @@ def rows_of(documents: Sequence[gazette.Document], draw: Random) -> list[tuple[l
 
 
 def gaps(
-    rows: Sequence[tuple[list[int], list[int]]],
-    generator: torch.Generator,
-    rate: float = RATE,
-    shares: tuple[float, float, float] = (0.8, 0.1, 0.1),
+    rows: Sequence[tuple[list[int], list[int]]], generator: torch.Generator, rate: float = RATE, shares: Shares = (0.8, 0.1, 0.1)
 ) -> Batch:
     """A padded batch with new gaps; full stops and special tokens are never asked. Its last part, ``is_next``, is empty."""
     ids, segments = (pad([row[part] for row in rows]) for part in (0, 1))
@@ -84,7 +81,7 @@ def pretrain(
     lr: float = 3e-3,
     batch: int = 16,
     rate: float = RATE,
-    shares: tuple[float, float, float] = (0.8, 0.1, 0.1),
+    shares: Shares = (0.8, 0.1, 0.1),
     config: BertConfig = CONFIG,
 ) -> tuple[BertForPretraining, History]:
     """Fill gaps for ``steps`` batches: new gaps whenever a document is shown again. AdamW, 10 % warm-up, then down in a line."""
@@ -92,11 +89,7 @@ def pretrain(
 
 
 def gap_batches(
-    documents: Sequence[gazette.Document],
-    seed: int = 0,
-    batch: int = 16,
-    rate: float = RATE,
-    shares: tuple[float, float, float] = (0.8, 0.1, 0.1),
+    documents: Sequence[gazette.Document], seed: int = 0, batch: int = 16, rate: float = RATE, shares: Shares = (0.8, 0.1, 0.1)
 ) -> Callable[[], Batch]:
     """Gives the next batch: all documents in random order, then again, with other gaps."""
     generator, draw = torch.Generator().manual_seed(seed), Random(seed)

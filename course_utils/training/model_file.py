@@ -1,7 +1,7 @@
 """A trained model as one safetensors file: weights in 16 bits, and what else is needed to use it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -9,16 +9,13 @@ from torch import nn
 
 from ..models.pretrained import check_shapes
 
+Facts = dict[str, Any]
 Model = TypeVar("Model", bound=nn.Module)
 
 
 def load_model(
-    path: str | Path,
-    kind: str,
-    make: Callable[[dict[str, Any]], Model],
-    described: tuple[str, ...] = (),
-    shared: Mapping[str, str] | None = None,
-) -> tuple[Model, dict[str, Any]]:
+    path: str | Path, kind: str, make: Callable[[Facts], Model], described: tuple[str, ...] = (), shared: dict[str, str] | None = None
+) -> tuple[Model, Facts]:
     """The model, in 32 bits and evaluation mode, and what describes it.
 
     ``make`` builds it from its configuration. ValueError when the file holds something else than a ``kind``, or
