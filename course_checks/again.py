@@ -41,10 +41,7 @@ def _same_again(left: Any, right: Any) -> bool:
 
 
 def _call_again(kind: str, answer: Any, cases: Asked, seen: list[Observation], recorder: Recorder) -> None:
-    """Call functions, and modules that fit several cases, on those cases one after the other, then on the first once more.
-
-    What comes out differently than in the first, separate call is noted in ``seen``.
-    """
+    """Call an answer on the cases that fit it, one after the other, then on the first again; what differs is noted in ``seen``."""
     sort, arguments = KINDS[kind], [args for args, _ in cases]
     groups: dict[str, list[int]] = {}
     for i, observation in enumerate(seen):

@@ -10,10 +10,7 @@ from .observe import backward
 
 
 def expected_of(exercise: Exercise, case: Case) -> tuple[Any, dict[str, torch.Tensor | None]]:
-    """The oracle's value for a case and its gradients by ``case.gradients``.
-
-    ValueError when no gradient comes out of the oracle at all: whoever wrote the exercise has cut the graph.
-    """
+    """The oracle's value and its gradients by ``case.gradients``. ValueError when it depends on none: the exercise has cut the graph."""
     args = dict(case.args)
     if not case.gradients:
         value = exercise.oracle(**args)

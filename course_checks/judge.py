@@ -1,7 +1,4 @@
-"""Compare observations with the oracle and with the misconceptions; say what is wrong, and why it probably is.
-
-The judge never runs a learner's code: it reads what :func:`.observe.observe` wrote down.
-"""
+"""Compare observations with the oracle and with the misconceptions: what is wrong, and why. Nothing here runs a learner's code."""
 
 from dataclasses import dataclass
 

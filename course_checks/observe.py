@@ -236,10 +236,7 @@ def _with_its_own_parameters(module: Any, inputs: dict[str, Any]) -> Any:
 
 
 def observe_all(kind: str, answer: Any, cases: Asked, forbidden: tuple[str, ...], limit: float) -> list[Observation]:
-    """Observe an answer on every case, within ``limit`` seconds; :class:`TooLong` when it needs more.
-
-    A blank answer, or one that takes a forbidden shortcut, is not asked twice.
-    """
+    """Observe an answer on every case in ``limit`` seconds, else :class:`TooLong`; one that is blank or forbidden is not asked twice."""
     seen: list[Observation] = []
 
     def work(recorder: Recorder) -> None:

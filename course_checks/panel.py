@@ -25,10 +25,7 @@ BOX = (
 
 @dataclass
 class CheckResult:
-    """What a check found.
-
-    ``use`` is the learner's answer when it passed and the reference otherwise: later cells go on with it.
-    """
+    """What a check found; ``use`` is the learner's answer when it passed, else the reference: later cells go on with it."""
 
     exercise: str
     title: str

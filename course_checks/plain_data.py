@@ -14,10 +14,7 @@ DTYPES = tuple(getattr(torch, name) for name in "float16 bfloat16 float32 float6
 
 
 def plain_data(value: Any, depth: int = 0) -> Any:
-    """A copy of ``value`` made of plain tensors, numbers, strings, None, lists and dicts.
-
-    Subclasses lose what they overload. What has no plain form, or is too large, becomes ``{"object": what it was}``.
-    """
+    """A copy made of plain tensors, numbers, strings, None, lists and dicts; what is none, or too large: ``{"object": its kind}``."""
     if isinstance(value, torch.Tensor):
         return _tensor(value)
     if value is None or value is True or value is False:

@@ -39,10 +39,7 @@ def silent() -> bool:
 
 
 def load() -> Done:
-    """Progress so far, ``{exercise id: {"points": float, "passed": bool}}``; a damaged file is set aside, not lost.
-
-    Raises OSError when the file is there but cannot be read just now.
-    """
+    """``{exercise id: {"points": float, "passed": bool}}``; a damaged file is set aside. OSError when it cannot be read just now."""
     return kept.read(progress_file())
 
 
@@ -72,10 +69,7 @@ def reset(chapter: str | None = None) -> list[str]:
 
 
 def fresh_copy(chapter: str) -> str:
-    """Begin a chapter such as "03" again, like ``course.py restart``; returns where the old copies lie, in words.
-
-    ValueError where there is no such chapter, or no course around the notebook.
-    """
+    """Begin a chapter such as "03" again; returns where the old copies lie. ValueError where there is no such chapter, or no course."""
     return " and ".join(str(old.relative_to(ROOT)) for old in Work(ROOT).restart(chapter))
 
 

@@ -22,12 +22,9 @@ fused_layer_norm, fused_rms_norm = F.layer_norm, F.rms_norm
 fused_batch_norm, fused_instance_norm, fused_group_norm = F.batch_norm, F.instance_norm, F.group_norm
 LAYER_NORMS = ("torch.nn.functional.layer_norm", "torch.layer_norm", "torch.native_layer_norm")
 RMS_NORMS = ("torch.nn.functional.rms_norm", "torch.rms_norm")
-OTHER_NORMS = tuple(f"torch.nn.functional.{name}_norm" for name in ("batch", "instance", "group")) + (
-    "torch.batch_norm",
-    "torch.instance_norm",
-    "torch.group_norm",
-    "torch.native_batch_norm",
-    "torch.native_group_norm",
+OTHER_NORMS = (
+    *(f"torch.nn.functional.{name}_norm" for name in ("batch", "instance", "group")),
+    *(f"torch.{name}_norm" for name in ("batch", "instance", "group", "native_batch", "native_group")),
 )
 OUR_RMS_NORM = "course_utils.models.norms.RMSNorm.forward"
 IGNORED = -100  # the label that a loss leaves out

@@ -71,10 +71,7 @@ def case(g: torch.Generator, label: str, part: str, shape: tuple = (2, 5, 12), h
 
 
 def chance(label: str, norm_place: str, ffn: bool = True) -> Case:
-    """Every branch says the same number to all features, until something inside it is dropped.
-
-    Attention says 1 and the feed-forward part 4. In the post form ``ffn`` chooses which of them is looked at.
-    """
+    """Until something is dropped, attention says 1 to all features, the feed-forward part 4; in post form ``ffn`` chooses the one seen."""
     d, pre = WIDE, norm_place == "pre"
     eye, one, x = torch.eye(d), torch.ones(d), torch.zeros(2, 3 if pre else 4, d)
     parameters = {name: torch.zeros_like(value) for name, value in block_parameters(generator(0), d, d).items()}
