@@ -33,7 +33,7 @@ def keep(exercise: Exercise, answer: Any, seconds: float) -> str:
         return ""
     try:
         text = self_contained(exercise, answer)
-        if not _proved(exercise, _run(exercise.id, text)[exercise.name], 3 if seconds < QUICK else 1):
+        if not _proved(exercise, _run(exercise.id, text)[exercise.name], seconds < QUICK):
             raise Leans("what earlier cells have changed")
         path = record.kept_file(exercise.id)
         private_folder(path.parent.parent)
@@ -64,11 +64,10 @@ def self_contained(exercise: Exercise, answer: Any) -> str:
     return f'"""Exercise {exercise.id}, {exercise.title}, as you solved it on {day}."""\n\n' + gather(exercise.name, answer, space, known)
 
 
-def _proved(exercise: Exercise, value: Any, most: int) -> bool:
-    """Whether what was kept passes ``most`` of the exercise's cases of each part once more."""
+def _proved(exercise: Exercise, value: Any, quick: bool) -> bool:
+    """Whether what was kept passes once more: the cases of one draw, or the first of them where a check is not ``quick``."""
     with neutral_torch(), torch.random.fork_rng(devices=[]):
-        cases = exercise.cases((0,))
-        cases = cases if most > 1 else cases[:1]
+        cases = exercise.cases((0,))[: None if quick else 1]
         seen = observe_all(exercise.kind, value, [(case.args, case.gradients) for case in cases], exercise.forbidden, 10.0)
         return judge(exercise, cases, seen, Known(), named=False).finding is None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
+import textwrap
 import time
 from pathlib import Path
 
@@ -168,23 +169,23 @@ def assembled(kept: dict[str, str], whose: str) -> tuple[str, list[str]]:
             main = next((t for t in _statements(text, file.names) if _bound(t) == name_of(course[exercise])), None)
             file.parts[exercise] = main or course[exercise]
             kept = kept if main else {key: value for key, value in kept.items() if key != exercise}
-    for exercise in course:
-        mark = f"# the course's version of {exercise}; solve it and it will be yours"
-        chosen[exercise] = f"{mark}\n{course[exercise]}"
-        if exercise in kept:
-            try:
-                day = re.search(r"as you solved it on ([^.\"]+)", kept[exercise])
-                chosen[exercise] = f"# {exercise}: mine{f', {day[1]}' if day else ''}\n" + file.own(exercise, kept[exercise])
+    for exercise, part in course.items():
+        said = f"the course's version of {exercise}; solve it and it will be yours"
+        try:
+            if exercise in kept:
+                part, day = file.own(exercise, kept[exercise]), re.search(r"as you solved it on ([^.\"]+)", kept[exercise])
+                said = f"{exercise}: mine{f', {day[1]}' if day else ''}"
                 own.append(exercise)
-            except Apart as reason:
-                chosen[exercise] = f"# the course's version of {exercise}: mine uses {reason}\n{course[exercise]}"
-            except SyntaxError:
-                pass
+        except Apart as reason:
+            said = f"the course's version of {exercise}: mine uses {reason}"
+        except SyntaxError:
+            pass
+        chosen[exercise] = f"# {said}\n{part}"
     used = _used(chosen, file)
     text = _BETWEEN.sub(lambda m: f"\n\n{chosen[m[1]]}\n" if m[1] in used else "\n", TEMPLATE.read_text(encoding="utf-8"))
-    imports = [line for line in tidy([line for line in file.imports if re.search(rf"\b{_bound(line)}\b", text)], []).split("\n")]
+    imports = tidy([line for line in file.imports if re.search(rf"\b{_bound(line)}\b", text)], []).strip()
     own = [exercise for exercise in own if exercise in used]
-    text = text.replace("{{HEAD}}", head(whose, own, [e for e in used if e not in own])).replace("{{IMPORTS}}", "\n".join(imports).strip())
+    text = text.replace("{{HEAD}}", head(whose, own, [e for e in used if e not in own])).replace("{{IMPORTS}}", imports)
     text = re.sub(r"\n{3,}", "\n\n\n", text)
     return re.sub(r"(?m)\n+^(# =+ .*)\n+", r"\n\n\n\1\n\n\n", text), own
 
@@ -208,11 +209,10 @@ def head(whose: str, own: list[str], others: list[str]) -> str:
     said[count] = f"All {count} parts are mine."
     rest = ", ".join(f"{exercise} {name_of(parts[exercise])}" for exercise in others)
     text = said.get(len(own), f"{len(own)} of {count} parts are mine; the course's versions say so: {rest}.")
-    lines = re.findall(r".{1,110}(?:\s|$)", text)
     day = time.strftime("%d %B %Y").lstrip("0")
     return '"""A Transformer, built by {}.\n\n{}\n\nWritten on {}, with the course "Attention, from Kernels to GPT".\n\n{}\n"""'.format(
         whose,
-        "\n".join(line.strip() for line in lines),
+        textwrap.fill(text, 110, break_on_hyphens=False),
         day,
         "    python my_transformer.py             trains a translator of numbers and a small GPT, a minute in all, and both write\n"
         "    python my_transformer.py page.txt    the GPT reads a page of yours instead of my_page.txt\n\n"
