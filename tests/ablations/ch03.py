@@ -56,8 +56,8 @@ CHAPTER = [
         "The comparison of the three ways does not depend on the length of the training.",
         "twice as many steps",
         LONGER,
+        "steps=150, lr=1e-2, label=name",
         "steps=300, lr=1e-2, label=name",
-        "steps=600, lr=1e-2, label=name",
         holds=True,
     ),
     Ablation(
