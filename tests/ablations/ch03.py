@@ -211,7 +211,7 @@ DEEPER = [
     ),
     Ablation(
         "Without the root some queries are silent and others react most of all.",
-        "the root for both",
+        "the root in both columns",
         "assert none.mean() > root.mean()",
         '(("÷ 1", 1), ("÷ √d_k", 8))',
         '(("÷ 1", 8), ("÷ √d_k", 8))',
