@@ -1,0 +1,33 @@
+"""Pieces that move on the page without a kernel: one mime type, drawn by the lab's extension and by the book with the same JavaScript.
+
+A piece is a module ``NAME.js`` in ``lab/pictures/static/live``, with ``NAME.png`` as its still picture for all who cannot run it
+(GitHub, other editors, paper) and its description in ``pieces.json``. The output that a notebook stores holds everything.
+"""
+
+import base64
+import json
+from typing import Any
+
+from ..paths import PACKAGE
+
+LIVE = "application/vnd.course.live+json"
+LIVE_FOLDER = PACKAGE / "show" / "lab" / "pictures" / "static" / "live"
+
+
+def piece(name: str, **state: Any) -> None:
+    """Show a piece; ``state`` is plain data that it begins with. ValueError for a name that is none, with those that are."""
+    known = json.loads((LIVE_FOLDER / "pieces.json").read_text("utf-8"))
+    if name not in known:
+        raise ValueError(f"there is no piece called {name!r}; there are {', '.join(known)}")
+    png = (LIVE_FOLDER / f"{name}.png").read_bytes()
+    width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))
+    shown = {"alt": known[name], "width": width // 2, "height": height // 2}
+    bundle = {"image/png": base64.b64encode(png).decode("ascii"), "text/plain": f"[piece: {known[name]}]"}
+    show_live(name, state, bundle, {"image/png": shown})
+
+
+def show_live(kind: str, state: dict[str, Any], still: dict[str, Any], metadata: dict[str, Any] | None = None) -> None:
+    """Display ``state`` for the module ``kind``, beside a still form of it (data by mime type, with metadata)."""
+    from IPython.display import display
+
+    display({LIVE: {"kind": kind, "state": state}, **still}, metadata=metadata or {}, raw=True)
