@@ -118,7 +118,7 @@ def execute(chapter: Chapter, kind: str, package: str, root: Path, timeout: floa
         raise_on_iopub_timeout=True,
         record_timing=False,
         shutdown_kernel="immediate",
-        extra_arguments=["--log-level=ERROR", *([f"--IPKernelApp.exec_lines={RECORD}"] if kind == SOLUTION else [])],
+        extra_arguments=["--log-level=ERROR", *([f"--IPKernelApp.exec_lines={RECORD}"])],
         resources={"metadata": {"path": str(folder)}},
     )
     try:

@@ -6,13 +6,13 @@ family_claims.json holds what each paper says a change does, in the unit in whic
 
 import json
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..models.zoo.counts import PUBLISHED
 from ..paths import ROOT
-from .figures import BLUE, GREEN, GREY, ORANGE, ink, picture, plt
+from .figures import BLUE, GREEN, GREY, ORANGE, bundle, ink, plt
+from .pieces import show_live
 
 RESULTS = ROOT / "benchmarks/results"
 BRANCHES = {"not a Transformer": ink(GREY), "encoder": ink(BLUE), "encoder–decoder": ink(GREEN), "decoder": ink(ORANGE)}
@@ -60,25 +60,19 @@ def outcome(claim: dict[str, Any], row: dict[str, Any]) -> str:
     return f"{claim['change']}: {before:.3g} → {after:.3g} {claim['unit']}; the paper: {claim['paper']}, here: {here}"
 
 
-def family_tree() -> Any:
-    """Draw the tree as a picture, then show it to click through; the widget is returned."""
-    from IPython.display import display
-
-    picture(
-        _drawn(),
-        "family tree from 2017 to 2024, one row for each member with the one thing it changed: encoders in the columns on "
-        "the left, encoder–decoders in the middle, decoders on the right; ELMo stands apart, because it is no Transformer",
-    )
+def family_tree() -> None:
+    """Show the tree to click through, beside a still picture of it."""
     measured, rows = records(), []
     for place, m in enumerate(MEMBERS):
         sizes = ", ".join(f"{size} {PUBLISHED[size][0]:,}" for size in m.sizes)
         result = outcome(CLAIMS[m.name], measured[m.name]) if m.name in measured and m.name in CLAIMS else ""
         drawn = {"row": place, "path": route(m), "colour": BRANCHES[m.branch]}
         rows.append({**m._asdict(), **drawn, "sizes": sizes, "measured": result})
-    widget = _widget_class()(members=rows, selected="BERT")
-    widget.add_class("course-live")
-    display(widget)
-    return widget
+    alt = (
+        "family tree from 2017 to 2024, one row for each member with the one thing it changed: encoders in the columns on "
+        "the left, encoder–decoders in the middle, decoders on the right; ELMo stands apart, because it is no Transformer"
+    )
+    show_live("family", {"members": rows, "selected": "BERT"}, *bundle(_drawn(), alt))
 
 
 def route(member: Member) -> list[tuple[int, int]]:
@@ -109,21 +103,3 @@ def _drawn() -> Any:
         look: dict[str, Any] = {"fontsize": 9, "weight": "bold", "linespacing": 1.0, "color": BRANCHES[name.replace("\n", "")]}
         ax.text(left + step * lane, -0.24, name, ha="center", va="bottom", **look)
     return fig
-
-
-@cache
-def _widget_class() -> Any:
-    """The widget, made when it is first asked for: anywidget is imported late."""
-    import anywidget
-    from traitlets import Dict, List, Unicode
-
-    class FamilyTree(anywidget.AnyWidget):
-        _esm = Path(__file__).with_name("family.js")
-        _css = Path(__file__).with_name("family.css")
-        members = List(Dict()).tag(sync=True)
-        selected = Unicode().tag(sync=True)
-
-        def __repr__(self) -> str:
-            return f"family tree: {len(self.members)} members"
-
-    return FamilyTree

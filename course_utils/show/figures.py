@@ -34,11 +34,18 @@ def panels(count: int = 1, width: float = 6.6, height: float = 3.2, rows: int = 
 
 
 def picture(fig: Figure, alt: str) -> None:
-    """Show a figure once, with ``alt`` as the text for those who cannot see it, and close it.
-
-    The stored metadata says how large it is to be shown, and that it has a light ground, which the lab's dark theme may turn round.
-    """
+    """Show a figure once, with ``alt`` as the text for those who cannot see it, and close it."""
     from IPython.display import display
+
+    data, metadata = bundle(fig, alt)
+    display(data, metadata=metadata, raw=True)
+
+
+def bundle(fig: Figure, alt: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A figure as data by mime type, and metadata; it is closed.
+
+    The metadata says how large it is to be shown, and that it has a light ground, which the lab's dark theme may turn round.
+    """
     from PIL import Image
 
     fig.set_dpi(2 * CSS_DPI)
@@ -49,8 +56,7 @@ def picture(fig: Figure, alt: str) -> None:
     data = io.BytesIO()
     drawn.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(data, "PNG", compress_level=9)
     shown = {"alt": alt, "width": drawn.width // 2, "height": drawn.height // 2}
-    bundle, metadata = {"image/png": data.getvalue(), "text/plain": f"[figure: {alt}]"}, {"image/png": shown, "needs_background": "light"}
-    display(bundle, metadata=metadata, raw=True)
+    return {"image/png": data.getvalue(), "text/plain": f"[figure: {alt}]"}, {"image/png": shown, "needs_background": "light"}
 
 
 def array(tensor: Any) -> np.ndarray:

@@ -1,16 +1,16 @@
 """An attention viewer: tokens left and right, a line for every weight, and what a pair of tokens has to do with each other.
 
-Everything the page needs is in this package; a static figure stands above the widget for readers of a rendered page.
+Everything the page needs is in this package and in the output; who cannot run it sees a picture.
 """
 
+import base64
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .figures import array, heatmap, panels, picture
+from .figures import array, bundle, heatmap, panels
+from .pieces import show_live
 
 LARGEST = 64 * 64 * 12 * 12  # weights: more would make the page slow
 
@@ -58,8 +58,8 @@ def attention_viewer(
     head: int = 0,
     alt: str | None = None,
     title: str = "",
-) -> Any:
-    """Draw one head as a picture, then show all of them in a widget, which is returned.
+) -> None:
+    """Show the weights to look into, layer by layer and head by head, beside a still picture of one head.
 
     ``tokens`` and ``key_tokens`` (None: the same) name rows and columns; ``weights`` as in :func:`as_layers`. With ``queries`` and
     ``keys``, each ``(layers, heads, n, head_dim)`` or without the first axes, a pair shows the products that make its score.
@@ -77,14 +77,10 @@ def attention_viewer(
     fig, ax = panels(1, min(9.0, 2.6 + 0.34 * m), min(8.0, 1.6 + 0.26 * n))
     title = title or (f"layer {layer}, head {head}" if layers * heads > 1 else "")
     heatmap(found[layer, head], ax, rows, columns, title=title, most=1.0 if found.max() > 0.5 else None)
-    picture(fig, alt or f"attention weights of layer {layer}, head {head}: {n} queries, {m} keys")
-    sizes, packed = {"shape": list(found.shape), "width": width}, np.rint(65535 * found.clip(0, 1)).astype("<u2").tobytes()
-    names = {"query_tokens": rows, "key_tokens": columns}
-    widget = _widget_class()(**names, **sizes, layer=layer, head=head, weights=packed, vectors=vectors)
-    from IPython.display import display
-
-    display(widget)
-    return widget
+    packed = np.rint(65535 * found.clip(0, 1)).astype("<u2").tobytes()
+    state = {"query_tokens": rows, "key_tokens": columns, "shape": list(found.shape), "width": width, "layer": layer, "head": head}
+    coded = {name: base64.b64encode(part).decode("ascii") for name, part in (("weights", packed), ("vectors", vectors))}
+    show_live("viewer", {**state, **coded}, *bundle(fig, alt or f"attention weights of layer {layer}, head {head}: {n} queries, {m} keys"))
 
 
 def _vectors(queries: Any, keys: Any, shape: tuple[int, ...]) -> tuple[bytes, int]:
@@ -102,27 +98,3 @@ def _vectors(queries: Any, keys: Any, shape: tuple[int, ...]) -> tuple[bytes, in
     if parts[0].shape[-1] != parts[1].shape[-1]:
         raise ValueError(f"queries are {parts[0].shape[-1]} wide, keys {parts[1].shape[-1]}")
     return b"".join(part.astype("<f4").tobytes() for part in parts), parts[0].shape[-1]
-
-
-@cache
-def _widget_class() -> Any:
-    """The widget, made when it is first asked for: anywidget is imported late."""
-    import anywidget
-    from traitlets import Bytes, Int, List, Unicode
-
-    class AttentionViewer(anywidget.AnyWidget):
-        _esm = Path(__file__).with_name("viewer.js")
-        _css = Path(__file__).with_name("viewer.css")
-        query_tokens = List(Unicode()).tag(sync=True)  # `keys` is a name that widgets use themselves
-        key_tokens = List(Unicode()).tag(sync=True)
-        shape = List(Int()).tag(sync=True)
-        weights = Bytes().tag(sync=True)
-        vectors = Bytes().tag(sync=True)
-        width = Int(0).tag(sync=True)
-        layer = Int(0).tag(sync=True)
-        head = Int(0).tag(sync=True)
-
-        def __repr__(self) -> str:  # ipywidgets would print all the weights
-            return "attention viewer: {} layers, {} heads, {} × {} tokens".format(*self.shape)
-
-    return AttentionViewer

@@ -1,10 +1,18 @@
-"""Something to drag: a static figure first, then the same drawing under sliders."""
+"""Something to drag: a drawing under sliders. What the page does not hold yet it asks this kernel for, position by position."""
 
+import base64
+import math
+import sys
+import uuid
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
-# The pictures that stand in front of a live one in the outputs of its cell.
-HIDE = "<style>.jp-OutputArea-child:has(~ .jp-OutputArea-child .course-live) {display: none}</style>"
+from .pieces import LIVE, show_live
+
+MOST = 60  # positions of the sliders of one cell; with more of them, one slider moves at a time
+Output = tuple[dict[str, Any], dict[str, Any]]  # data by mime type, metadata
+_asked: dict[str, tuple[Callable[..., Any], dict[str, list[Any]]]] = {}  # by key: what a page of this kernel may ask for
 
 
 def starts(choices: dict[str, Any]) -> dict[str, tuple[Any, list[Any]]]:
@@ -13,34 +21,79 @@ def starts(choices: dict[str, Any]) -> dict[str, tuple[Any, list[Any]]]:
     return {name: (first, list(values)) for name, (first, values) in pairs.items()}
 
 
-def sliders_for(choices: dict[str, tuple[Any, list[Any]]], **look: Any) -> dict[str, Any]:
-    """A slider for each choice of ``starts``."""
-    from ipywidgets import SelectionSlider
-
-    return {
-        name: SelectionSlider(options=values, value=first, description=name.replace("_", " "), continuous_update=False, **look)
-        for name, (first, values) in choices.items()
-    }
-
-
 def explore(draw: Callable[..., None], **choices: Any) -> None:
-    """Draw once with the first choice of everything, then again under one slider for each choice.
+    """Draw with the first choice of everything, under one slider for each choice.
 
     ``choices`` maps each argument of ``draw`` to the values its slider steps through; a value marks the start by
-    standing in a tuple ``(start, values)``. Readers of a rendered page see the static figure; it goes where the live one stands below it.
+    standing in a tuple ``(start, values)``. Readers of a rendered page see the first picture.
     """
-    import ipywidgets
-
-    pairs = starts(choices)
-    draw(**{name: first for name, (first, _) in pairs.items()})
-    sliders = sliders_for(pairs, style={"description_width": "initial"}, layout={"width": "26em"})
-    live = ipywidgets.VBox([ipywidgets.HTML(HIDE), ipywidgets.interactive(draw, **sliders)])
-    live.add_class("course-live")
-    display_live(live)
+    show_frames(draw, starts(choices))
 
 
-def display_live(widget: Any) -> None:
-    """Show a widget. In a saved notebook that is opened again, it has no kernel: a sentence is there instead."""
-    from IPython.display import display
+def show_frames(draw: Callable[..., None], pairs: dict[str, tuple[Any, list[Any]]], **more: Any) -> None:
+    """Show the first frame of ``draw`` with all that a page needs to move it; ``more`` goes to the page as it is."""
+    found = drawn(draw, {name: first for name, (first, _) in pairs.items()})
+    options = {name: values for name, (_, values) in pairs.items()}
+    start = [values.index(first) for first, values in pairs.values()]
+    key = uuid.uuid4().hex
+    _asked[key] = (as_now(draw), options)
+    state = {
+        "names": [name.replace("_", " ") for name in pairs],
+        "values": [[str(value) for value in values] for values in options.values()],
+        "start": start,
+        "together": math.prod(map(len, options.values())) <= MOST,
+        "frames": {",".join(map(str, start)): [item(*output) for output in found]} if len(found) > 1 else {},
+        "key": key,
+        **more,
+    }
+    still = {mime: value for data, _ in found for mime, value in data.items()}
+    show_live("frames", state, still, found[-1][1] if found else {})
 
-    display(widget._repr_mimebundle_() | {"text/plain": "[to move this, run the cell again]"}, raw=True)
+
+def drawn(show: Callable[..., Any], settings: dict[str, Any]) -> list[Output]:
+    """What a call shows, instead of showing it: first what it prints, then what it displays."""
+    from IPython.utils.capture import capture_output
+
+    with capture_output() as seen:
+        show(**settings)
+    sys.stderr.write(seen.stderr)
+    printed: list[Output] = [({"text/plain": seen.stdout.rstrip("\n")}, {})] if seen.stdout else []
+    return printed + [(output.data, output.metadata or {}) for output in seen.outputs]
+
+
+def item(data: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
+    """An output as it is kept in a frame: a picture with its alt text, or a text. TypeError for anything else."""
+    if "image/png" in data:
+        png = data["image/png"]
+        return {"png": png if isinstance(png, str) else base64.b64encode(png).decode("ascii"), **metadata.get("image/png", {})}
+    if set(data) != {"text/plain"}:
+        raise TypeError(f"a frame can show pictures and texts, not {', '.join(data)}")
+    return {"text": data["text/plain"]}
+
+
+class asked:  # noqa: N801 -- called as a function by the page
+    """The frame at the positions ``at`` of the sliders, for the page of this kernel that holds ``key``; with ``text``, for that text."""
+
+    def __init__(self, key: str, at: list[int], text: str | None = None) -> None:
+        draw, values = _asked[key]
+        settings = {name: options[i] for (name, options), i in zip(values.items(), at, strict=True)}
+        self.items = [item(*output) for output in drawn(draw, settings if text is None else {**settings, "text": text})]
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {LIVE: self.items, "text/plain": "frame"}
+
+
+def as_now(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A notebook's function with the notebook's names as they are now: what later cells call by the same name does not change it."""
+    if not isinstance(function, FunctionType) or function.__module__ != "__main__":
+        return function
+    names = dict(function.__globals__)
+
+    def bound(part: FunctionType) -> FunctionType:
+        made = FunctionType(part.__code__, names, part.__name__, part.__defaults__, part.__closure__)
+        made.__kwdefaults__ = part.__kwdefaults__
+        return made
+
+    own = {name: bound(part) for name, part in names.items() if isinstance(part, FunctionType) and part.__globals__ is function.__globals__}
+    names.update(own)
+    return bound(function)

@@ -4,8 +4,9 @@ const SPACE = "http://www.w3.org/2000/svg", ROW = 26, STEP = 18, EDGE = 10;
 const MARKS = { "encoder": "M-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0", "decoder": "M-5.5-5.5h11v11h-11z", "encoder–decoder": "M0-7.5 7.5 0 0 7.5-7.5 0z",
                 "not a Transformer": "M0-7 7 5.5H-7z" };
 
-function render({ model, el }) {
-  const members = model.get("members"), at = new Map(members.map((m, i) => [m.name, i]));
+export function render(host, state) {
+  let selected = state.selected;
+  const members = state.members, at = new Map(members.map((m, i) => [m.name, i]));
   const made = (tag, attributes, parent, space) => {
     const node = space ? document.createElementNS(space, tag) : document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -15,7 +16,7 @@ function render({ model, el }) {
     parent.append(node);
     return node;
   };
-  const root = made("div", { class: "family-tree", role: "group", "aria-label": "family tree" }, el);
+  const root = made("div", { class: "family-tree", role: "group", "aria-label": "family tree" }, host);
   made("div", { class: "help", text: "click, or arrow keys: up and down by date, left to the parent, right to the first child" }, root);
   const legend = made("div", { class: "help" }, root);
   ["encoder", "encoder–decoder", "decoder"].forEach((branch) => {
@@ -43,13 +44,12 @@ function render({ model, el }) {
   const detail = made("div", { class: "detail", "aria-live": "polite" }, root);
 
   function choose(place) {
-    model.set("selected", members[place].name);
-    model.save_changes();
+    selected = members[place].name;
     draw();
   }
 
   stage.addEventListener("keydown", (event) => {
-    const place = at.get(model.get("selected")), m = members[place];
+    const place = at.get(selected), m = members[place];
     const goal = { ArrowDown: place + 1, ArrowUp: place - 1, Home: 0, End: members.length - 1, ArrowLeft: at.get(m.parent),
                    ArrowRight: members.findIndex((other) => other.parent === m.name) }[event.key];
     if (!(event.key.startsWith("Arrow") || ["Home", "End"].includes(event.key))) return;
@@ -61,7 +61,7 @@ function render({ model, el }) {
   });
 
   function draw() {
-    const place = at.get(model.get("selected")) ?? 0, m = members[place], path = new Set();
+    const place = at.get(selected) ?? 0, m = members[place], path = new Set();
     for (let i = place; i !== undefined; i = at.get(members[i].parent)) path.add(i);
     rows.forEach((row, i) => {
       row.setAttribute("aria-selected", String(i === place));
@@ -77,8 +77,5 @@ function render({ model, el }) {
     text.filter(Boolean).forEach((line) => made("div", { text: line }, detail));
   }
 
-  model.on("change:selected", draw);
   draw();
 }
-
-export default { render };

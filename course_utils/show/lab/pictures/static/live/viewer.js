@@ -1,44 +1,34 @@
-// The attention viewer: tokens on both sides, a line for every weight. No library, nothing loaded from elsewhere.
+// The attention viewer: tokens on both sides, a line for every weight. A tap keeps a token, one on each side.
+import { make, bytes, paced } from './kit.js';
 
 const STEP = 65535; // weights come as whole numbers, 65535 = 1
 
-function element(tag, attributes, parent) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "text") made.textContent = value;
-    else made.setAttribute(name, value);
-  }
-  if (parent) parent.append(made);
-  return made;
-}
-
-function render({ model, el }) {
-  const queries = model.get("query_tokens"), keys = model.get("key_tokens"), [layers, heads, n, m] = model.get("shape");
-  const bytes = (name, Kind) => {
-    const view = model.get(name);
-    return new Kind(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
+export function render(host, state) {
+  const { query_tokens: queries, key_tokens: keys, width } = state, [layers, heads, n, m] = state.shape;
+  const weights = new Uint16Array(bytes(state.weights).buffer), vectors = new Float32Array(bytes(state.vectors).buffer);
+  const chosen = { layer: state.layer, head: state.head };
+  const element = (tag, { text, ...attributes }, parent) => {
+    const made = make(tag, attributes, text === undefined ? null : String(text));
+    parent?.append(made);
+    return made;
   };
-  const weights = bytes("weights", Uint16Array), vectors = bytes("vectors", Float32Array), width = model.get("width");
   const row = Math.max(15, Math.min(26, Math.floor(560 / Math.max(n, m)))), tall = row * Math.max(n, m);
-  let pinned = null, near = null; // a token: {side: "query" | "key", place}
+  const pinned = { query: null, key: null }; // places of the tokens that are kept
+  let near = null; // a token: {side: "query" | "key", place}
 
-  const root = element("div", { class: "attention-viewer", role: "group", "aria-label": "attention viewer" }, el);
+  const root = element("div", { class: "attention-viewer", role: "group", "aria-label": "attention viewer" }, host);
   root.style.setProperty("--row", `${row}px`);
   const bar = element("div", { class: "bar" }, root);
   const menu = (name, count) => {
+    if (count === 1) return;
     const label = element("label", { text: `${name} ` }, bar), select = element("select", {}, label);
     for (let k = 0; k < count; k++) element("option", { value: k, text: k }, select);
-    select.value = model.get(name);
-    select.disabled = count === 1;
-    select.addEventListener("change", () => {
-      model.set(name, Number(select.value));
-      model.save_changes();
-    });
-    model.on(`change:${name}`, () => { select.value = model.get(name); draw(); });
-    return select;
+    select.value = chosen[name];
+    select.addEventListener("change", () => { chosen[name] = Number(select.value); draw(); });
   };
   menu("layer", layers), menu("head", heads);
-  element("span", { class: "help", text: "hover or arrow keys: one token · click or Enter: keep it · Esc: let go" }, bar);
+  element("span", { class: "help", text: matchMedia("(hover: none)").matches ? "tap a token on the left, then one on the right; tap again to let go"
+    : "hover or arrow keys: one token · click or Enter: keep it, one on each side · Esc: let go" }, bar);
 
   const stage = element("div", { class: "stage" }, root);
   const column = (side, tokens) => {
@@ -47,15 +37,14 @@ function render({ model, el }) {
       const button = element("button", { type: "button", role: "option", text: token, title: `${side} ${place}: ${token}`,
                                          tabindex: place ? -1 : 0, "aria-selected": "false" }, list);
       const at = { side, place };
-      button.addEventListener("mouseenter", () => { near = at; draw(); });
-      button.addEventListener("mouseleave", () => { near = null; draw(); });
-      button.addEventListener("focus", () => { near = at; draw(); });
+      button.addEventListener("pointerenter", (event) => { if (event.pointerType === "mouse") { near = at; draw(); } });
+      button.addEventListener("pointerleave", () => { near = null; draw(); });
+      button.addEventListener("focus", () => { if (button.matches(":focus-visible")) { near = at; draw(); } });
       button.addEventListener("blur", () => { near = null; draw(); });
-      button.addEventListener("click", () => { pinned = same(pinned, at) ? null : at; draw(); });
+      button.addEventListener("click", () => { near = null; pinned[side] = pinned[side] === place ? null : place; draw(); });
       return button;
     });
   };
-  const same = (a, b) => a && b && a.side === b.side && a.place === b.place;
   const left = column("query", queries);
   const canvas = element("canvas", { "aria-hidden": "true" }, stage);
   const right = column("key", keys);
@@ -65,7 +54,7 @@ function render({ model, el }) {
     const side = left.includes(event.target) ? left : right, place = side.indexOf(event.target);
     const goal = { ArrowDown: [side, place + 1], ArrowUp: [side, place - 1], ArrowLeft: [left, place], ArrowRight: [right, place],
                    Home: [side, 0], End: [side, side.length - 1] }[event.key];
-    if (event.key === "Escape") { pinned = null; draw(); }
+    if (event.key === "Escape") { pinned.query = pinned.key = near = null; draw(); }
     if (!goal || place < 0) return;
     event.preventDefault();
     event.stopPropagation(); // the notebook would move to another cell
@@ -75,7 +64,7 @@ function render({ model, el }) {
     next.focus();
   });
 
-  const weight = (i, j) => weights[((model.get("layer") * heads + model.get("head")) * n + i) * m + j] / STEP;
+  const weight = (i, j) => weights[((chosen.layer * heads + chosen.head) * n + i) * m + j] / STEP;
 
   function describe(query, key) {
     const text = [], w = query !== null && key !== null ? weight(query, key) : null;
@@ -92,7 +81,7 @@ function render({ model, el }) {
     }
     element("div", { text: text.join("") || "\u00a0" }, detail);
     if (w === null || !width) return;
-    const block = (model.get("layer") * heads + model.get("head")), half = layers * heads * n * width;
+    const block = (chosen.layer * heads + chosen.head), half = layers * heads * n * width;
     const q = vectors.subarray((block * n + query) * width, (block * n + query + 1) * width);
     const k = vectors.subarray(half + (block * m + key) * width, half + (block * m + key + 1) * width);
     const products = Array.from(q, (value, d) => value * k[d]), most = Math.max(...products.map(Math.abs), 1e-9);
@@ -106,21 +95,15 @@ function render({ model, el }) {
     }
   }
 
-  let waiting = false;
-  function draw() {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => { waiting = false; paint(); });
-  }
+  const draw = paced(paint);
 
   function paint() {
-    const query = [near, pinned].find((at) => at && at.side === "query")?.place ?? null;
-    const key = [near, pinned].find((at) => at && at.side === "key")?.place ?? null;
+    const [query, key] = ["query", "key"].map((side) => (near?.side === side ? near.place : pinned[side]));
     const style = getComputedStyle(root), scale = window.devicePixelRatio || 1, wide = canvas.clientWidth || 220;
     canvas.width = wide * scale, canvas.height = tall * scale;
     const pen = canvas.getContext("2d");
     pen.scale(scale, scale);
-    pen.strokeStyle = style.getPropertyValue("--line").trim() || "#3a7cbd";
+    pen.strokeStyle = style.getPropertyValue("--weight").trim() || "#3a7cbd";
     const alone = query !== null || key !== null;
     for (let i = 0; i < n; i++) {
       if (query !== null && i !== query) continue;
@@ -128,7 +111,7 @@ function render({ model, el }) {
         if (query === null && key !== null && j !== key) continue;
         const w = weight(i, j);
         if (w < (alone ? 0.002 : 0.02)) continue;
-        pen.globalAlpha = Math.min(1, query !== null && key !== null && j !== key ? 0.15 * w + 0.03 : 0.08 + w);
+        pen.globalAlpha = Math.min(1, query !== null && key !== null ? (j === key ? 1 : 0.1) : 0.12 + w);
         pen.lineWidth = 0.6 + 3 * w;
         pen.beginPath();
         pen.moveTo(0, (i + 0.5) * row);
@@ -143,17 +126,16 @@ function render({ model, el }) {
 
   function shade(button, at, amount) {
     button.style.setProperty("--amount", amount === null ? "0%" : `${Math.round(70 * amount)}%`);
-    button.classList.toggle("pinned", Boolean(same(pinned, at)));
-    button.setAttribute("aria-selected", String(Boolean(same(pinned, at))));
+    button.classList.toggle("pinned", pinned[at.side] === at.place);
+    button.setAttribute("aria-selected", String(pinned[at.side] === at.place));
   }
 
   canvas.style.height = `${tall}px`;
   const watcher = new ResizeObserver(draw);
   watcher.observe(canvas);
-  const dark = window.matchMedia("(prefers-color-scheme: dark)");
-  dark.addEventListener("change", draw);
+  const theme = new MutationObserver(draw); // of the lab, on its body; of the book, on its root
+  theme.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
+  theme.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
   draw();
-  return () => { watcher.disconnect(); dark.removeEventListener("change", draw); };
+  return () => { watcher.disconnect(); theme.disconnect(); };
 }
-
-export default { render };
