@@ -1,6 +1,6 @@
 // JupyterLab draws a picture without the description that is stored beside it, so that a screen reader says nothing of it.
 // This extension, for which nothing has to be built, reads the description from the output and gives it to the picture.
-// It also gives sliders the name that stands beside them, dims pictures in the dark theme, and lets wide formulas scroll.
+// It shows the course's pieces that move (live/lab.js). It also gives sliders the name that stands beside them, dims pictures in the dark theme, and lets wide formulas scroll.
 // And it goes to the exercise that the address names, as in /lab/tree/work/01_kernel_regression.ipynb#exercise-01.3.
 (() => {
   // Every output area below a widget of JupyterLab: those of the cells, and those that stand inside a slider's output.
@@ -37,7 +37,9 @@
     for (const event of ['wheel', 'pointerdown', 'keydown']) addEventListener(event, () => clearInterval(timer), { once: true, capture: true });
   }
 
-  function activate(app) {
+  function activate(app, rendermime) {
+    const Piece = pieces.renderer(lumino.Widget, app);
+    rendermime.addFactory({ safe: true, mimeTypes: [pieces.MIME], defaultRank: 0, createRenderer: () => new Piece() });
     if (exercise) goToExercise(app);
     const style = document.createElement('style'); // the pictures are drawn on white: in the dark theme they must not dazzle
     style.textContent = '[data-jp-theme-light="false"] .jp-RenderedImage img {filter: brightness(0.82); border-radius: 4px}'
@@ -52,6 +54,17 @@
     }, 1000);
   }
 
-  const plugin = { id: 'pictures:alt', autoStart: true, activate };
-  (window._JUPYTERLAB ||= {}).pictures = { init: () => {}, get: async () => () => ({ __esModule: true, default: plugin }) };
+  const here = document.currentScript.src.replace(/[^/]*$/, '');
+  let shared, lumino, pieces; // what JupyterLab shares with its extensions; its class of widgets; what shows pieces that move
+  const from = async (name) => (await Object.values(shared[name])[0].get())();
+
+  async function load() {
+    const [widgets, { IRenderMimeRegistry }, lab] = await Promise.all(
+      [from('@lumino/widgets'), from('@jupyterlab/rendermime'), import(`${here}live/lab.js`)],
+    );
+    [lumino, pieces] = [widgets, lab];
+    const plugin = { id: 'pictures:alt', autoStart: true, requires: [IRenderMimeRegistry], activate };
+    return () => ({ __esModule: true, default: plugin });
+  }
+  (window._JUPYTERLAB ||= {}).pictures = { init: (scope) => { shared = scope; }, get: load };
 })();

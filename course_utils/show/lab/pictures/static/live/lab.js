@@ -1,0 +1,82 @@
+// What shows pieces in JupyterLab: a renderer of the course's mime type. Each piece is a module beside this one, loaded when it is needed.
+export const MIME = 'application/vnd.course.live+json';
+const here = import.meta.url.replace(/[^/]*$/, '');
+
+/** Link a style sheet of the pieces once. */
+function styled(name) {
+  if (document.querySelector(`link[data-course-live="${name}"]`)) return;
+  const link = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: `${here}${name}.css` });
+  link.dataset.courseLive = name;
+  document.head.append(link);
+}
+
+/** The frame an output shows before anything moves: its picture or its text, as an item of a frame. */
+export function stillOf(data, metadata) {
+  if (!data['image/png']) return [{ text: [].concat(data['text/plain'] ?? '').join('') }];
+  const { alt = '', width } = metadata['image/png'] || {};
+  return [{ png: [].concat(data['image/png']).join('').trim(), alt, width }];
+}
+
+/** The Python expression that asks for a frame: None where this kernel does not hold it. */
+export function question({ key, at, text }) {
+  const given = [JSON.stringify(key), JSON.stringify(at), text === null || text === undefined ? 'None' : JSON.stringify(text)].join(', ');
+  return `(lambda shown: shown and ${JSON.stringify(key)} in shown._asked and shown.asked(${given}) or None)`
+    + '(__import__("sys").modules.get("course_utils.show.widgets"))';
+}
+
+/** Ask the kernel of the notebook that holds `node`; null where none answers. */
+async function ask(app, node, request) {
+  const panel = [...app.shell.widgets('main')].find((one) => one.node.contains(node));
+  const kernel = panel?.sessionContext?.session?.kernel;
+  if (!kernel || kernel.connectionStatus !== 'connected') return null;
+  const future = kernel.requestExecute({ code: '', silent: true, store_history: false, user_expressions: { frame: question(request) } });
+  const reply = await future.done.catch(() => null);
+  return reply?.content?.user_expressions?.frame?.data?.[MIME] ?? null;
+}
+
+/** A renderer, made from JupyterLab's class of widgets. */
+export function renderer(Widget, app) {
+  return class extends Widget {
+    constructor() {
+      super();
+      this.addClass('course-live');
+      styled('live');
+    }
+
+    async renderModel(model) {
+      const { kind, state } = model.data[MIME];
+      if (this.shown === JSON.stringify(model.data[MIME])) return;
+      this.shown = JSON.stringify(model.data[MIME]);
+      this.end?.();
+      this.node.replaceChildren();
+      this.addClass(kind);
+      styled(kind);
+      const still = stillOf(model.data, model.metadata);
+      try {
+        const piece = await import(`${here}${kind}.js`);
+        this.end = piece.render(this.node, state, {
+          still,
+          ask: (request) => ask(app, this.node, request),
+          keep: (next) => {
+            if (this.isDisposed) return;
+            const data = { ...model.data, [MIME]: { kind, state: next } };
+            this.shown = JSON.stringify(data[MIME]);
+            model.setData({ data, metadata: model.metadata });
+          },
+        });
+      } catch (error) { // a piece of a later edition, or a file that is missing: the picture says most of it
+        console.warn(`the piece ${kind} does not run`, error);
+        const [item] = still;
+        const stays = document.createElement(item.png ? 'img' : 'pre');
+        if (item.png) Object.assign(stays, { src: `data:image/png;base64,${item.png}`, alt: item.alt, width: item.width });
+        else stays.textContent = item.text;
+        this.node.replaceChildren(stays);
+      }
+    }
+
+    dispose() {
+      this.end?.();
+      super.dispose();
+    }
+  };
+}
