@@ -30,9 +30,9 @@ from statistics import median
 from nbformat import NotebookNode
 
 from course_utils.paths import ROOT
+from course_utils.show.pieces import LIVE
 
 from .chapter import CHAPTER, FOLDED, Chapter
-from .outputs import LIVE
 
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_TABLE, SECONDS_A_PICTURE, PRACTISED = 110, 6, 70, 40, 1.4
 

@@ -25,7 +25,7 @@ from .errors import BuildError
 from .outputs import WIDGET, clean_outputs, machine_paths, number, output_problem, readable
 
 CELL_TIMEOUT = 600.0
-RECORD = "__import__('course_tools.authoring.slider_frames').authoring.slider_frames.install()"  # what the book's pages need
+RECORD = "__import__('course_tools.authoring.slider_frames').authoring.slider_frames.install()"  # every frame of a slider
 _CELL_LINE = re.compile(r"Cell In\[(\d+)\], line (\d+)")
 _NOT_FOR_KERNELS = ("COURSE_STRICT", "MPLBACKEND", "PYTHONWARNINGS", "PYTHONDEVMODE")
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from course_utils.show.pieces import LIVE
+
 WIDGET = "application/vnd.jupyter.widget-view+json"
-LIVE = "application/vnd.course.live+json"  # what a page of the book needs to move a picture; see slider_frames.py
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_TEXT = {b"tEXt", b"iTXt", b"zTXt", b"tIME"}
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -82,7 +83,7 @@ def readable(output: dict[str, Any]) -> str:
         if mime.startswith("image/") and mime != "image/svg+xml":
             continue
         if mime == LIVE:
-            texts += [item["text"] for items in value.get("frames", {}).values() for item in items if "text" in item]
+            texts += [item["text"] for items in value["state"].get("frames", {}).values() for item in items if "text" in item]
             continue
         texts.append(value if isinstance(value, str) else json.dumps(value))
     return "\n".join(texts)

@@ -7,6 +7,7 @@ import torch
 
 from course_tools.makers.translator import exact, save
 from course_utils.show.box import reply, type_and_see
+from course_utils.show.widgets import asked
 from course_utils.text.numbers import number_pairs
 from course_utils.text.vocabulary import Vocabulary
 from course_utils.training.translator import FILE, MAX_LEN, load_translator, split_numbers
@@ -57,22 +58,17 @@ def test_the_longest_number_fits():
     assert max(len(b) + 2 for _, b in number_pairs([77_777, 99_999])) <= MAX_LEN
 
 
-def test_box_shows_refusals_and_keeps_the_text(capsys, monkeypatch):
+def test_box_shows_refusals_and_answers_what_is_typed(monkeypatch):
     def answer(text, beam=1):
         if not text:
             raise ValueError("nothing to translate")
         return f"{text} x {beam}"
 
     shown = []
-    monkeypatch.setattr("course_utils.show.box.display_live", shown.append)
+    monkeypatch.setattr("course_utils.show.widgets.show_live", lambda *parts: shown.append(parts))
     assert reply(answer, "") == "✗ nothing to translate"
     type_and_see(answer, "two <b>", "number", beam=[1, 2])
-    assert "two <b> x 1" in capsys.readouterr().out
-    field, slider, out = shown[0].children
-    slider.value = 2
-    assert out.value == "<pre>two &lt;b&gt; x 2</pre>"
-    field.value = ""
-    assert "nothing to translate" in out.value
-    assert slider.value == 2
-    field.value = "two"
-    assert out.value == "<pre>two x 2</pre>"
+    kind, state, still, _ = shown[0]
+    assert (kind, still["text/plain"], state["typed"]) == ("frames", "number: two <b>\ntwo <b> x 1", {"label": "number", "text": "two <b>"})
+    assert asked(state["key"], [1], "").items == [{"text": "number: \n✗ nothing to translate"}]
+    assert asked(state["key"], [1], "two").items == [{"text": "number: two\ntwo x 2"}]

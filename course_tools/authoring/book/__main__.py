@@ -20,7 +20,7 @@ from course_utils.paths import ROOT
 
 from ..errors import AuthoringError
 from .indexes import stage_indexes
-from .live import stage_widgets
+from .live import stage_scripts
 from .pages import has_answers, read_pages, references, stage_answers, stage_chapter
 from .pdf import find_browser, print_site
 from .verify import problems
@@ -38,7 +38,7 @@ def stage(root: Path, out: Path) -> list[tuple[str, str]]:
     shutil.copy(settings / "conf.py", out / "conf.py")
     (out / "extra").mkdir(exist_ok=True)
     shutil.copy(settings / "static" / "favicon.ico", out / "extra")  # a browser asks for it there when it shows a picture alone
-    stage_widgets(out / "static" / "live")
+    stage_scripts(out / "static" / "live")
     links = references(pages)
     for page in pages:
         stage_chapter(page, root, out, links)

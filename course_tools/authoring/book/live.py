@@ -1,4 +1,4 @@
-"""Pictures that move without a kernel: the frames and widget states of a solved notebook, as files beside the pages."""
+"""Pictures of a notebook as files beside the pages, and what moves without a kernel with its state as a script."""
 
 from __future__ import annotations
 
@@ -11,33 +11,19 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from course_utils.paths import PACKAGE
+from course_utils.show.pieces import LIVE, LIVE_FOLDER
 
-from ..errors import AuthoringError
-from ..outputs import LIVE
-
-SHOW = PACKAGE / "show"
-WIDGETS = ("viewer", "family")  # their JavaScript and CSS in `show`
-EXPORT = "\nexport default { render };\n"
-TYPED = '<p class="live-note">The text is fixed on this page. In the lab you can type your own, and the answer changes with it.</p>'
+from ..live.scripts import needs, script
 
 
-def live_outputs(path: Path) -> dict[str, list[NotebookNode]]:
-    """The outputs of each cell of a solved notebook that carries frames or a widget; none where there is no such notebook."""
-    cells = nbformat.read(path, as_version=4).cells if path.exists() else []
-    return {cell.id: cell.outputs for cell in cells if any(LIVE in output.get("data", {}) for output in cell.get("outputs", []))}
-
-
-def stage_widgets(static: Path) -> None:
-    """Copy the widgets for the pages; a page opened from a disk may load scripts, but not modules."""
+def stage_scripts(static: Path) -> None:
+    """Write the modules of all pieces as scripts, and their styles, for the pages."""
     static.mkdir(parents=True, exist_ok=True)
-    for name in WIDGETS:
-        source = (SHOW / f"{name}.js").read_text(encoding="utf-8")
-        if source.count("export ") != 1 or not source.endswith(EXPORT):
-            raise AuthoringError(f"{name}.js has to end in{EXPORT}and to export nothing else")
-        script = f'courseLive.widgets["{name}"] = (() => {{\n{source.removesuffix(EXPORT)}\nreturn render;\n}})();\n'
-        (static / f"{name}.js").write_text(script, encoding="utf-8")
-        (static / f"{name}.css").write_bytes((SHOW / f"{name}.css").read_bytes())
+    for source in LIVE_FOLDER.glob("*.css"):
+        (static / source.name).write_bytes(source.read_bytes())
+    for source in LIVE_FOLDER.glob("*.js"):
+        if source.stem != "lab":  # what shows them in JupyterLab
+            (static / source.name).write_text(script(source.stem), encoding="utf-8")
 
 
 def picture(png: str, name: str, static: Path, metadata: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -55,14 +41,20 @@ def picture(png: str, name: str, static: Path, metadata: dict[str, Any]) -> tupl
 
 
 def shown(output: NotebookNode, name: str, static: Path) -> NotebookNode:
-    """Pictures become files with their alt text; a fragment of HTML stays; all else is left to the theme."""
+    """An output as it stands on its page: pictures become files with their alt text, what moves a place that live.js fills."""
     data = output.get("data", {})
-    if "image/png" not in data:
-        return output
-    return nbformat.v4.new_output("display_data", {"text/html": _tag(output, name, static), "text/plain": data.get("text/plain", "")})
+    if LIVE in data:
+        fragment = _fragment(data[LIVE], _still(output, name, static), name, static)
+    elif "image/png" in data:
+        fragment = _still(output, name, static)
+    else:
+        return output  # a fragment of HTML stays; all else is left to the theme
+    return nbformat.v4.new_output("display_data", {"text/html": fragment, "text/plain": data.get("text/plain", "")})
 
 
-def _tag(output: NotebookNode, name: str, static: Path) -> str:
+def _still(output: NotebookNode, name: str, static: Path) -> str:
+    if "image/png" not in output.data:
+        return f'<div class="highlight"><pre>{html.escape(output.data["text/plain"])}</pre></div>'
     address, found = picture(output.data["image/png"], name, static, output.metadata.get("image/png", {}))
     return (
         f'<img src="{address}" width="{found["width"]}" height="{found["height"]}" loading="lazy" '
@@ -70,46 +62,18 @@ def _tag(output: NotebookNode, name: str, static: Path) -> str:
     )
 
 
-def with_live(outputs: list[NotebookNode], name: str, static: Path) -> list[NotebookNode]:
-    """The outputs of a cell as they stand on its page; those that move are joined to one fragment, which live.js brings to life."""
-    found: list[NotebookNode] = []
-    for place, output in enumerate(outputs):
-        live = output.get("data", {}).get(LIVE)
-        found.append(output)
-        if live:
-            parts = found[-live["outputs"] :]
-            del found[-live["outputs"] :]
-            still = "".join(
-                _tag(part, f"{name}-{place}-{i}", static)
-                if "image/png" in part.data
-                else f'<div class="highlight"><pre>{html.escape(part.data["text/plain"])}</pre></div>'
-                for i, part in enumerate(parts)
-            )
-            fragment = _fragment(live, still, f"{name}-{place}", static)
-            found.append(nbformat.v4.new_output("display_data", {"text/html": fragment, "text/plain": ""}))
-    return [shown(output, f"{name}-{place}", static) for place, output in enumerate(found)]
-
-
 def _fragment(live: dict[str, Any], still: str, name: str, static: Path) -> str:
-    stage = f'<div class="live-stage">{still}</div>'
-    if live["kind"] != "frames":
-        target = static / "live" / f"{name}.js"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(f'courseLive.states["{name}"] = {json.dumps(live["state"], ensure_ascii=False)};\n', encoding="utf-8")
-        return (
-            f'<div class="live" data-live="{live["kind"]}" data-state="{name}" data-replaces="{str(live["replaces"]).lower()}">'
-            f"{stage}</div>"
-        )
-    note = TYPED if live.get("typed") else ""
-    if not live["frames"]:
-        return f"{stage}{note}"
-    frames = {
-        key: [_item(item, f"{name}-{key.replace(',', '-')}-{i}", static) for i, item in enumerate(items)]
-        for key, items in live["frames"].items()
-    }
-    told = {**{key: live[key] for key in ("names", "values", "start", "together")}, "frames": frames}
-    script = json.dumps(told, ensure_ascii=False).replace("</", "<\\/")
-    return f'<div class="live" data-live="frames">{stage}<script type="application/json">{script}</script></div>{note}'
+    """The place of a piece on a page; its state goes into a script of its own, its pictures into files."""
+    state = dict(live["state"])
+    if "frames" in state:
+        state["frames"] = {
+            at: [_item(item, f"{name}-{at.replace(',', '-')}-{i}", static) for i, item in enumerate(items)]
+            for at, items in state["frames"].items()
+        }
+    target = static / "live" / f"{name}.js"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(f'courseLive.states["{name}"] = {json.dumps(state, ensure_ascii=False)};\n', encoding="utf-8")
+    return f'<div class="live" data-live="{live["kind"]}" data-state="{name}" data-needs="{" ".join(needs(live["kind"]))}">{still}</div>'
 
 
 def _item(item: dict[str, Any], name: str, static: Path) -> dict[str, Any]:

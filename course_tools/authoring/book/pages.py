@@ -16,7 +16,7 @@ from ..errors import AuthoringError
 from ..ledger import DEEPER, find_companions, find_sources, name_of, parse_markers
 from ..source import with_headings
 from .links import CrossReferences, launch_links, papers_of
-from .live import live_outputs, with_live
+from .live import shown
 
 HEADING = re.compile(r"(?m)^(#{1,4}) +(.+?)\s*$")
 EXERCISE = re.compile(r"Exercise (?P<id>\d\d[a-z]?\.\d+) (?P<stars>★+) (?P<title>.+?) \((?P<minutes>\d+) minutes?\)")
@@ -114,13 +114,13 @@ def references(pages: list[Page]) -> CrossReferences:
 
 
 def stage_chapter(page: Page, root: Path, out: Path, links: CrossReferences) -> None:
-    """Write ``out/chapters/STEM.ipynb`` and its pictures: headings with labels, links, no panels, live pictures from the solved notebook,
+    """Write ``out/chapters/STEM.ipynb`` and its pictures: headings with labels, links, no panels, pictures as files,
     drawing code folded; the learner's notebook beside it."""
     delivered = root / "chapters" / f"{page.place}.ipynb"
     notebook = nbformat.read(delivered, as_version=4)
     solution = root / "solutions" / f"{page.place}.ipynb"
     solved = {cell.id: cell.get("outputs", []) for cell in nbformat.read(solution, as_version=4).cells} if solution.exists() else {}
-    live, static = live_outputs(solution), out / "static"
+    static = out / "static"
     papers = papers_of([cell.source for cell in notebook.cells if cell.cell_type == "markdown"])
     position, cells = 0, []
     for cell in notebook.cells:
@@ -132,7 +132,8 @@ def stage_chapter(page: Page, root: Path, out: Path, links: CrossReferences) -> 
         else:
             tags = cell.metadata.get("tags", [])
             stored = solved.get(cell.id, cell.outputs) if "revealing" in tags else cell.outputs
-            cell.outputs = [] if _personal(cell) else with_live(live.get(cell.id, stored), f"{page.stem}-{cell.id}", static)
+            outputs = [] if _personal(cell) else stored
+            cell.outputs = [shown(output, f"{page.stem}-{cell.id}-{place}", static) for place, output in enumerate(outputs)]
             if "revealing" in tags:
                 cell.metadata["tags"] = [*tags, FOLD_OUTPUT]
             if cell.metadata.get("jupyter", {}).get("source_hidden"):

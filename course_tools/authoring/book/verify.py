@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,14 +18,12 @@ class _Reader(HTMLParser):
         self.links: list[str] = []
         self.loads: list[str] = []
         self.nameless: list[str] = []
-        self.in_script = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         found = {name: value or "" for name, value in attrs}
         self.ids.update(found[name] for name in ("id", "name") if name in found)
-        self.in_script = tag == "script"
-        if "data-state" in found:  # of a widget
-            files = f"{found['data-state']}.js", f"{found['data-live']}.js", f"{found['data-live']}.css"
+        if "data-state" in found:  # of a piece that moves
+            files = f"{found['data-live']}.css", "live.css", *(f"{name}.js" for name in [found["data-state"], *found["data-needs"].split()])
             self.loads += [f"../_static/live/{name}" for name in files]
         if tag == "a" and "href" in found:
             self.links.append(found["href"])
@@ -35,14 +32,6 @@ class _Reader(HTMLParser):
                 self.loads.append(found[name])
         if tag == "img" and not found.get("alt", "").strip():
             self.nameless.append(found.get("src", "?")[:80])
-
-    def handle_endtag(self, tag: str) -> None:
-        self.in_script = False
-
-    def handle_data(self, data: str) -> None:
-        if self.in_script:  # the frames of a slider
-            self.loads += re.findall(r'"src": "([^"]+)"', data)
-            self.nameless += re.findall(r'"src": "([^"]+)"[^{}]*"alt": " *"', data)
 
 
 def problems(site: Path) -> list[str]:
