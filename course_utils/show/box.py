@@ -6,7 +6,7 @@ from typing import Any
 from .widgets import as_now, show_frames, starts
 
 
-def reply(answer: Callable[..., str], text: str, **settings: Any) -> str:
+def reply(answer: Callable[..., str | None], text: str, **settings: Any) -> str | None:
     """What the box shows: the answer, or the sentence of a ValueError behind a cross."""
     try:
         return answer(text, **settings)
@@ -14,15 +14,17 @@ def reply(answer: Callable[..., str], text: str, **settings: Any) -> str:
         return f"✗ {error}"
 
 
-def type_and_see(answer: Callable[..., str], text: str, label: str = "text", **choices: Any) -> None:
+def type_and_see(answer: Callable[..., str | None], text: str, label: str = "text", **choices: Any) -> None:
     """Print the answer to ``text`` with the first choice of everything, under a text field and one slider for each choice.
 
-    ``answer(text, **settings)`` returns what is to be shown; a ValueError it raises is shown as a sentence, and nothing typed is lost.
+    ``answer(text, **settings)`` returns what is to be shown, or draws it and returns nothing; a ValueError it raises is shown as a sentence, and nothing typed is lost.
     Choices as in ``explore``. What is typed needs a kernel; without one the answers to ``text`` stay.
     """
     answer, first = as_now(answer), text
 
     def say(text: str = first, **settings: Any) -> None:
-        print(f"{label}: {text}\n{reply(answer, text, **settings)}")
+        said = reply(answer, text, **settings)
+        if said is not None:
+            print(f"{label}: {text}\n{said}")
 
     show_frames(say, starts(choices), typed={"label": label, "text": text})

@@ -85,7 +85,7 @@ class asked:  # noqa: N801 -- called as a function by the page
 
 def as_now(function: Callable[..., Any]) -> Callable[..., Any]:
     """A notebook's function with the notebook's names as they are now: what later cells call by the same name does not change it."""
-    if not isinstance(function, FunctionType) or function.__module__ != "__main__":
+    if not isinstance(function, FunctionType) or function.__globals__["__name__"] != "__main__":
         return function
     names = dict(function.__globals__)
 
