@@ -94,7 +94,7 @@ def fit(
 
 
 def _progress_bar(steps: int, label: str) -> Any:
-    from tqdm.auto import tqdm
+    from tqdm import tqdm  # its bar of text: a widget would leave an error in a notebook that is opened again
 
     return tqdm(total=steps, desc=label, leave=False, file=sys.stdout, disable=os.environ.get("COURSE_BUILD") == "1")
 

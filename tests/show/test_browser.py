@@ -112,7 +112,41 @@ def test_a_blank_chapter_runs_in_the_lab(page, address, name):
         shot(page, f"{name[:3]}viewer")
     shot(page, f"{name[:3]}done")
     AFTERWARDS.get(name.split("_")[0], lambda *_: None)(page, notebook)
+    comes_back(page, notebook, address, f"chapters/{name}")
     assert page.outside == [], "a request left the machine"
+
+
+# The cells with an output that moves, as far as it is drawn; with `whole`, only when every frame has been kept.
+LIVE = """const live = nb.widgets.flatMap((cell, index) => (cell.model.type === 'code' ? cell.model.outputs.toJSON() : [])
+    .filter(output => output.data?.['application/vnd.course.live+json'])
+    .map(output => [index, output.data['application/vnd.course.live+json'].state]));"""
+WHOLE = """return live.every(([, state]) => !state.key || Object.keys(state.frames).length >= (state.together
+    ? state.values.reduce((all, one) => all * one.length, 1) : state.values.reduce((all, one) => all + one.length - 1, 1)) - 1);"""
+
+
+def comes_back(page, notebook, address, path) -> None:
+    """Saved, opened again and without a kernel's help: every piece moves, and none says that a widget is missing."""
+    for index in notebook.js(LIVE + "return live.map(([index]) => index);"):  # drawn, it asks for its frames
+        notebook.show(index)
+    for _ in range(90):
+        if notebook.js(LIVE + WHOLE):
+            break
+        page.wait_for_timeout(1000)
+    assert notebook.js(LIVE + WHOLE), "frames that did not come"
+    notebook.command("docmanager:save")
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    notebook = Notebook(page, address, path)
+    times = []
+    for index in notebook.js(LIVE + "return live.map(([index]) => index);"):
+        cell = notebook.show(index)
+        piece = cell.locator(".course-live").first
+        piece.wait_for(timeout=15_000)
+        assert piece.locator("input, button, svg, textarea").count(), f"cell {index} of {path} shows nothing to touch"
+        for slider in piece.locator(".live-slider input").all() if piece.locator("img").count() else []:
+            times += slider.evaluate(STEPS)
+    assert "Error displaying widget" not in page.content()
+    if times:
+        print(f"{path}, opened again: a step takes {sorted(times)[len(times) // 2]:.0f} ms, at most {max(times):.0f} ms, of {len(times)}")
 
 
 def ask_the_viewer(viewer, page) -> None:
