@@ -15,11 +15,10 @@ def reply(answer: Callable[..., str | None], text: str, **settings: Any) -> str 
 
 
 def type_and_see(answer: Callable[..., str | None], text: str, label: str = "text", **choices: Any) -> None:
-    """Show the answer to ``text`` with the first choice of everything, under a text field and one slider for each choice.
+    """Show the answer to ``text`` under a text field and one slider for each choice (as in ``explore``).
 
-    ``answer(text, **settings)`` returns what is to be shown, or draws it and returns nothing; a ValueError it raises is shown as
-    a sentence, and nothing typed is lost. Choices as in ``explore``. What is typed needs a kernel; without one the answers to
-    ``text`` stay.
+    ``answer(text, **settings)`` returns what is to be shown, or draws it and returns nothing; a ValueError it raises is shown as a
+    sentence. What is typed needs a kernel; without one the answers to ``text`` stay.
     """
     answer, first = as_now(answer), text
 

@@ -22,10 +22,9 @@ def starts(choices: dict[str, Any]) -> dict[str, tuple[Any, list[Any]]]:
 
 
 def explore(draw: Callable[..., None], **choices: Any) -> None:
-    """Draw with the first choice of everything, under one slider for each choice.
+    """Draw with the first choice of everything, under one slider for each choice; who has no sliders sees the first picture.
 
-    ``choices`` maps each argument of ``draw`` to the values its slider steps through; a value marks the start by
-    standing in a tuple ``(start, values)``. Readers of a rendered page see the first picture.
+    ``choices`` maps each argument of ``draw`` to its slider's values; a tuple ``(start, values)`` says with which to start.
     """
     show_frames(draw, starts(choices))
 
@@ -36,6 +35,8 @@ def show_frames(draw: Callable[..., None], pairs: dict[str, tuple[Any, list[Any]
     options = {name: values for name, (_, values) in pairs.items()}
     start = [values.index(first) for first, values in pairs.values()]
     key = uuid.uuid4().hex
+    if len(_asked) >= 40:  # what was shown long ago must not keep its tensors alive
+        del _asked[next(iter(_asked))]
     _asked[key] = (as_now(draw), options)
     state = {
         "names": [name.replace("_", " ") for name in pairs],
@@ -80,7 +81,7 @@ class asked:  # noqa: N801 -- called as a function by the page
         self.items = [item(*output) for output in drawn(draw, settings if text is None else {**settings, "text": text})]
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return {LIVE: self.items, "text/plain": "frame"}
+        return {LIVE: self.items}
 
 
 def as_now(function: Callable[..., Any]) -> Callable[..., Any]:
