@@ -1,0 +1,68 @@
+"""What every piece that moves has, what frames ask for, and that an answer of the kernel is of the moment when the cell ran."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from course_tools.authoring.errors import AuthoringError
+from course_tools.authoring.live import scripts
+from course_utils.show.pieces import LIVE, LIVE_FOLDER, piece
+from course_utils.show.widgets import asked, explore
+
+NODE = shutil.which("node")
+PIECES = json.loads((LIVE_FOLDER / "pieces.json").read_text("utf-8"))
+
+
+@pytest.mark.skipif(NODE is None, reason="no Node here")
+def test_the_mathematics_of_frames():
+    there = json.dumps(str(Path(__file__).with_name("live") / "test_frames.js"))
+    done = subprocess.run([NODE, "--input-type=module", "--eval", f"import {there}"], capture_output=True, text=True)
+    assert done.stdout.strip() == "right", done.stderr
+
+
+@pytest.mark.parametrize("name", sorted({"frames", "viewer", "family", *PIECES}))
+def test_a_piece_is_whole(name):
+    assert (LIVE_FOLDER / f"{name}.css").exists() and "export function render(" in scripts.source(name)
+    assert "kit" in scripts.needs(name) or name == "family"
+    text = scripts.page(name)
+    assert "import " not in "".join(line for line in text.splitlines() if line.startswith("import "))
+    assert "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text, "nothing is loaded from elsewhere"
+    if name in PIECES:
+        assert len(PIECES[name]) > 40 and (LIVE_FOLDER / f"{name}.png").stat().st_size < 120_000
+
+
+def test_pages_cannot_load_every_form_of_a_module(tmp_path, monkeypatch):
+    monkeypatch.setattr(scripts, "LIVE_FOLDER", tmp_path)
+    (tmp_path / "odd.js").write_text("export default function render() {}\n")
+    with pytest.raises(AuthoringError, match="a form of import or export that pages cannot load: export default"):
+        scripts.script("odd")
+    with pytest.raises(AuthoringError, match=r"there is no gone.js"):
+        scripts.script("gone")
+
+
+def test_a_piece_shows_itself_and_an_unknown_one_is_refused(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda *things, **more: shown.append((things, more)))
+    for name in PIECES:
+        piece(name, text="a")
+        ((bundle,), more) = shown.pop()
+        assert bundle[LIVE] == {"kind": name, "state": {"text": "a"}} and more["metadata"]["image/png"]["alt"] == PIECES[name]
+        assert bundle["image/png"] and PIECES[name] in bundle["text/plain"]
+    with pytest.raises(ValueError, match="there is no piece called 'gone'"):
+        piece("gone")
+
+
+def test_later_cells_do_not_change_what_a_slider_shows(monkeypatch):
+    shown = []
+    monkeypatch.setattr("course_utils.show.widgets.show_live", lambda *parts: shown.append(parts))
+    names = {"__name__": "__main__", "explore": explore}
+    exec("base = 10\ndef helper(n): return base * n\ndef draw(n, *, sign=1): print(sign * helper(n))\nexplore(draw, n=[1, 2, 3])", names)
+    exec("base = 0\ndef helper(n): raise RuntimeError", names)
+    kind, state, still, _ = shown[0]
+    assert (kind, still["text/plain"], state["names"], state["together"]) == ("frames", "10", ["n"], True)
+    assert asked(state["key"], [2]).items == [{"text": "30"}]
+    bundle = asked(state["key"], [1])._repr_mimebundle_()
+    assert bundle[LIVE] == [{"text": "20"}]
