@@ -2,12 +2,15 @@
 
 import base64
 import json
+import os
 import shutil
 import subprocess
 
 import pytest
 import torch
 
+from course_tools.authoring.book.pdf import find_browser
+from course_tools.authoring.live.scripts import page
 from course_tools.authoring.live.weights import module
 from course_utils.paths import PACKAGE, ROOT
 from course_utils.show.pieces import LIVE_FOLDER
@@ -46,3 +49,25 @@ def test_the_weights_of_the_page_are_the_stored_file():
     text = (LIVE_FOLDER / "weights_mini_gpt.js").read_text()
     assert text == module("mini_gpt")
     assert base64.b64decode(text.split('"')[1]) == (PACKAGE / "training" / "mini_gpt.safetensors").read_bytes()
+
+
+@pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1" or find_browser() is None, reason="needs a Chromium, and --full")
+def test_it_answers_the_hand(tmp_path):
+    playwright = pytest.importorskip("playwright.sync_api")
+    (tmp_path / "page.html").write_text(page("gpt_page"))
+    with playwright.sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
+        view = browser.new_page(has_touch=True, viewport={"width": 390, "height": 800})
+        view.goto((tmp_path / "page.html").as_uri())
+        answer = view.evaluate((ROOT / "tests/show/live/hand_gpt_page.js").read_text())
+        field = view.get_by_role("textbox")
+        for typed in ("", "a 🙂", "x" * 5000):
+            field.fill(typed)
+            view.wait_for_function("n => document.querySelectorAll('.token').length >= n", arg=1 + 3 * bool(typed))
+        view.get_by_text("If the iterable …").tap()
+        view.locator(".next").first.click()
+        view.locator(".token").last.press("ArrowLeft")
+        assert view.locator(".token[aria-pressed=true]").inner_text() == "·returns" and field.input_value().endswith("returns the")
+        browser.close()
+    print(answer)
+    assert answer["switched"] and answer["median"] < 33  # half of it where nothing else runs

@@ -77,6 +77,13 @@ export class GPT {
     Object.assign(this, { ids: [], attention: [], states: [], keys: empty(), values: empty() });
   }
 
+  /** The same model with a cache of its own and all heads on. */
+  another() {
+    const buffers = () => this.keys.map((one) => new Float32Array(one.length));
+    const own = { off: new Set(), ids: [], attention: [], states: [], keys: buffers(), values: buffers() };
+    return Object.assign(Object.create(GPT.prototype), this, own);
+  }
+
   /** Forget all but the first `length` tokens. */
   keep(length) {
     for (const one of [this.ids, this.attention, this.states]) one.length = Math.min(length, one.length);
@@ -167,8 +174,11 @@ export function linear(weight, bias, x) {
 
 /** Layer normalisation, then a factor and a summand for each feature. */
 export function norm(x, factor, summand, eps = 1e-5) {
-  const mean = x.reduce((sum, one) => sum + one, 0) / x.length;
-  const scale = 1 / Math.sqrt(x.reduce((sum, one) => sum + (one - mean) ** 2, 0) / x.length + eps);
+  let mean = 0;
+  for (let i = 0; i < x.length; i += 1) mean += x[i] / x.length;
+  let spread = 0;
+  for (let i = 0; i < x.length; i += 1) spread += (x[i] - mean) ** 2 / x.length;
+  const scale = 1 / Math.sqrt(spread + eps);
   return x.map((one, i) => (one - mean) * scale * factor[i] + summand[i]);
 }
 
