@@ -9,7 +9,7 @@ extensions = ["myst_nb", "course_tools.authoring.book.formulas", "course_tools.a
 html_math_renderer = "mathml"  # made when the book is built: a page needs no script for its formulas
 nb_execution_mode = "off"  # the notebooks were executed when they were built
 nb_code_prompt_show, nb_code_prompt_hide = "Show the code", "Hide the code"  # of a cell whose input is folded
-myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_heading_anchors = 3
 suppress_warnings = ["misc.highlighting_failure"]
 

@@ -42,9 +42,7 @@ def _visit(translator: Any, node: Any, *, block: bool) -> None:
     from docutils.nodes import SkipNode
 
     tag = "div" if block else "span"
-    after = node.next_node(descend=False, siblings=True)
-    joined = "" if block or after is None or after.astext()[:1].isspace() else "&#8288;"  # a full stop does not begin a line
-    translator.body.append(f'<{tag} class="math">{mathml(node.astext(), block=block)}</{tag}>{joined}')
+    translator.body.append(f'<{tag} class="math">{mathml(node.astext(), block=block)}</{tag}>')
     raise SkipNode
 
 

@@ -31,6 +31,9 @@ MAP = (
 )
 
 
+_INTERNAL = re.compile(r" ?`\[run\]`| \(\d\d-\d\d\)|; values in \d\d-\d\d")  # what only the ledger's readers can follow
+
+
 def toctree(caption: str, names: list[str]) -> str:
     """A list of pages for the sidebar; nothing where there are none."""
     return "\n".join(["```{toctree}", ":maxdepth: 1", f":caption: {caption}", "", *names, "```", ""]) if names else ""
@@ -114,19 +117,24 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
     lines = [
         "# Corrected claims",
         "",
-        "Sentences that are widely copied and wrong, vague or out of date, and what is right. The last "
-        "column leads to the experiment, where a chapter has one.",
+        "Sentences that are widely copied and wrong, vague or out of date, and what is so. "
+        "Decide first; then open the card. It leads to the experiment, where a chapter has one.",
         "",
-        "| row | as it is copied | what is right | chapter |",
-        "|---|---|---|---|",
     ]
-    numbers = {page.number for page in pages}
+    numbers = {page.number: page for page in reversed(pages)}
     homes = {row: chapter for row, chapter in read_ledger(root).items() if chapter in numbers}
+    named = re.findall(r"<!-- not in the book: (.*?) -->", (root / "docs" / "claims.md").read_text(encoding="utf-8"))
+    left_out = set(" ".join(named).split())
     for row, claim, correction in read_claims(root):
-        if row in home or row in homes:
-            place = f"[{home[row][0].number}](#{home[row][1].label})" if row in home else homes[row]
-            name = f'<span style="white-space:nowrap">{row}</span>'
-            lines.append(f"| {name} | {_safe(claim)} | {_safe(correction)} | {place} |")
+        if row in left_out or not (row in home or row in homes):
+            continue
+        place = (
+            f"[Where it is shown: chapter {home[row][0].number}](#{home[row][1].label})"
+            if row in home
+            else f"[Chapter {homes[row]}](#{numbers[homes[row]].sections[0].label})"
+        )
+        lines += ["::::{container} claim", claim, "", "<details><summary>True or false?</summary>", ""]
+        lines += [f"Not as it stands. What is so: {_INTERNAL.sub('', correction)}", "", place, "", "</details>", "::::", ""]
     (out / "claims.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     for name, title, first in (("symbols", "Symbols", "symbol"), ("terms", "Terms", "term")):

@@ -122,8 +122,11 @@ def stage_chapter(page: Page, root: Path, out: Path, links: CrossReferences) -> 
     solved = {cell.id: cell.get("outputs", []) for cell in nbformat.read(solution, as_version=4).cells} if solution.exists() else {}
     static = out / "static"
     papers = papers_of([cell.source for cell in notebook.cells if cell.cell_type == "markdown"])
-    position, cells = 0, []
+    position, cells, answer = 0, [], None
     for cell in notebook.cells:
+        if answer is not None and tag_of(cell).role != "hint":  # first the hints, then the way to the answer
+            cells.append(answer)
+            answer = None
         if cell.cell_type == "markdown":
             if cell.id == "links-top":
                 cell.source = cell.source.split("\n\n")[0]  # below the links stands how to run cells
@@ -141,7 +144,8 @@ def stage_chapter(page: Page, root: Path, out: Path, links: CrossReferences) -> 
         exercise, role = tag_of(cell)
         cells.append(cell)
         if exercise and role == "check":
-            cells.append(nbformat.v4.new_markdown_cell(f"[Answer to exercise {exercise}](#{answer_label(exercise)})"))
+            answer = nbformat.v4.new_markdown_cell(f"[Answer to exercise {exercise}](#{answer_label(exercise)})")
+    cells += [answer] if answer is not None else []
     if position != len(page.sections):
         raise AuthoringError(f"{page.stem}: the notebook has {position} headings, its source {len(page.sections)}; build it again")
     first = next((i for i, cell in enumerate(cells) if headings(cell.source)), 0)
@@ -187,7 +191,7 @@ def has_answers(page: Page) -> bool:
 
 
 def stage_answers(page: Page, root: Path, out: Path) -> None:
-    """Write ``out/answers/STEM.md``: each answer of the solved notebook, folded, with a way back to its exercise."""
+    """Write ``out/answers/STEM.md``: each answer of the solved notebook, with a way back to its exercise."""
     notebook = nbformat.read(root / "solutions" / f"{page.place}.ipynb", as_version=4)
     answers: dict[str, list[str]] = {}
     for cell in notebook.cells:
@@ -202,18 +206,9 @@ def stage_answers(page: Page, root: Path, out: Path) -> None:
         "",
     ]
     for found, section in exercises(page):
-        lines += [
-            f"({answer_label(found['id'])})=",
-            f"## {found['id']} {found['title']}",
-            "",
-            f"[To the exercise](#{section.label})",
-            "",
-            "<details><summary>Show an answer</summary>",
-            "",
-        ]
+        lines += [f"({answer_label(found['id'])})=", f"## {found['id']} {found['title']}", "", f"[To the exercise](#{section.label})", ""]
         for source in answers[found["id"]]:
             lines += ["```python", source, "```", ""]
-        lines += ["</details>", ""]
     target = out / "answers" / f"{page.stem}.md"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text("\n".join(lines), encoding="utf-8")
