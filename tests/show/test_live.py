@@ -17,8 +17,9 @@ PIECES = json.loads((LIVE_FOLDER / "pieces.json").read_text("utf-8"))
 
 
 @pytest.mark.skipif(NODE is None, reason="no Node here")
-def test_the_mathematics_of_frames():
-    there = json.dumps(str(Path(__file__).with_name("live") / "test_frames.js"))
+@pytest.mark.parametrize("name", ["frames", "ask_the_curve"])
+def test_the_mathematics(name):
+    there = json.dumps(str(Path(__file__).with_name("live") / f"test_{name}.js"))
     done = subprocess.run([NODE, "--input-type=module", "--eval", f"import {there}"], capture_output=True, text=True)
     assert done.stdout.strip() == "right", done.stderr
 
