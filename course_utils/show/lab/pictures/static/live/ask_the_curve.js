@@ -43,7 +43,7 @@ const SAID = {
 
 export function render(root) {
   const data = measured(), first = { query: 2.2, width: 0.35, values: [...data.values] };
-  let query = first.query, way = 'bell';
+  let query = first.query, last = query, way = 'bell';
   const values = [...first.values], { keys } = data;
 
   const drawing = svg('svg', { viewBox: `0 0 ${WIDE} ${HIGH + BARS}`, role: 'group', 'aria-label': 'measured points and a query' });
@@ -64,7 +64,7 @@ export function render(root) {
 
   const draw = paced(paint);
   const seen = new Map(); // the answers given so far: they are the fitted curve
-  const forget = () => seen.clear();
+  const forget = () => { seen.clear(); last = query; };
   const tellAsker = draggable(asker, {
     label: 'query',
     move: ([x]) => { query = between(place(x), 0, 5); draw(); },
@@ -110,6 +110,10 @@ export function render(root) {
 
   function paint() {
     const h = width.value, weights = WAYS[way](query, keys, h), here = dot(weights, values), x = across(query);
+    for (let from = Math.min(last, query); from <= Math.max(last, query); from += 0.02) { // every answer on the way, also of a jump
+      seen.set(Math.round(from * 50), [across(from), up(dot(WAYS[way](from, keys, h), values))]);
+    }
+    last = query;
     seen.set(Math.round(query * 50), [x, up(here)]);
     set(asker, { transform: `translate(${x} ${LOW + 4})` });
     set(down, { x1: x, x2: x, y1: up(here) });

@@ -38,12 +38,12 @@ export function render(root) {
     return cell;
   }));
   label(370, 24, 'written (outline), read (full)');
-  const middle = 110, step = 42, tall = 22;
+  const middle = 110, step = 42, tall = 70;
   drawing.append(svg('line', { class: 'zero', x1: 370, x2: 370 + D * step, y1: middle, y2: middle }));
   const outlines = Array.from({ length: D }, (_, i) => svg('rect', { class: 'written', x: 374 + i * step, width: 26 }));
   const fulls = Array.from({ length: D }, (_, i) => svg('rect', { class: 'back', x: 379 + i * step, width: 16 }));
   drawing.append(...fulls, ...outlines);
-  label(370, 206, 'error of each pair');
+  const scale = label(370, 206, '');
   const errors = Array.from({ length: MOST }, (_, k) => svg('rect', { class: 'error', x: 372 + k * 34, width: 24 }));
   const names = Array.from({ length: MOST }, (_, k) => label(384 + k * 34, 322, String(k + 1), { 'text-anchor': 'middle' }));
   drawing.append(...errors);
@@ -66,12 +66,13 @@ export function render(root) {
       const share = Math.min(100, Math.round(Math.abs(value) * 55));
       set(cells[i][j], { style: `fill: color-mix(in srgb, var(${value < 0 ? '--wrong' : '--weight'}) ${share}%, var(--card))` });
     }));
-    const back = read(state, written[asked].key), bar = (value) => ({ y: middle - Math.max(0, value) * tall, height: Math.max(1, Math.abs(value) * tall) });
-    const cut = (value) => Math.max(-3.2, Math.min(3.2, value));
-    written[asked].value.forEach((value, i) => { set(outlines[i], bar(cut(value))); set(fulls[i], bar(cut(back[i]))); });
-    const wrong = written.map((pair) => error(state, pair));
+    const back = read(state, written[asked].key), largest = Math.max(3.2, ...[...back, ...written[asked].value].map(Math.abs));
+    const bar = (value) => ({ y: middle - (Math.max(0, value) / largest) * tall, height: Math.max(1, (Math.abs(value) / largest) * tall) });
+    written[asked].value.forEach((value, i) => { set(outlines[i], bar(value)); set(fulls[i], bar(back[i])); });
+    const wrong = written.map((pair) => error(state, pair)), worst = Math.max(1.5, ...wrong);
+    scale.textContent = `error of each pair, from 0 to ${number(worst, 1)}`;
     errors.forEach((one, k) => {
-      const size = k < count ? Math.min(1.5, wrong[k]) * 56 : 0;
+      const size = k < count ? (wrong[k] / worst) * 84 : 0;
       set(one, { y: 304 - size, height: Math.max(size, k < count ? 1 : 0), class: k === asked ? 'error asked' : 'error' });
       names[k].textContent = k < count ? String(k + 1) : '';
     });

@@ -1,5 +1,5 @@
 // Two clocks: rotary positions. The query's and the key's position turn hands of several speeds; the score sees their distance alone.
-import { make, svg, set, choice, button, speaker, draggable, paced, number } from './kit.js';
+import { make, svg, set, choice, button, speaker, draggable, inside, paced, number } from './kit.js';
 
 const PAIRS = 4, LAST = 32, WIDE = 720, HIGH = 430, RADIUS = 92, LINE = 238, CURVE = 290, FOOT = 400;
 const along = (position) => 40 + (position / LAST) * (WIDE - 80);
@@ -36,7 +36,7 @@ export function render(root) {
   });
 
   drawing.append(svg('line', { class: 'line', x1: along(0), x2: along(LAST), y1: LINE, y2: LINE }));
-  const bar = svg('rect', { class: 'bar', y: LINE - 6, height: 12, rx: 6 });
+  const bar = svg('rect', { class: 'bar', y: LINE - 10, height: 20, rx: 10 });
   drawing.append(bar);
   const marks = ['query', 'key'].map((kind) => {
     const circle = svg('circle', { class: `end ${kind}`, cy: LINE, r: 14 });
@@ -70,9 +70,11 @@ export function render(root) {
     at.key = Math.round(centre - half) + Math.round(2 * half);
     draw();
   };
+  let held = 0; // from the middle of the bar to where it was taken
+  bar.addEventListener('pointerdown', (event) => { held = inside(drawing, event)[0] - along((at.query + at.key) / 2); });
   tells.push(draggable(bar, {
     label: 'both positions',
-    move: ([x]) => together(((x - 40) / (WIDE - 80)) * LAST),
+    move: ([x]) => together(((x - held - 40) / (WIDE - 80)) * LAST),
     nudge: ([x, y]) => together((at.query + at.key) / 2 + x + y),
     said: () => `positions ${at.query} and ${at.key}`,
   }));
@@ -105,10 +107,12 @@ export function render(root) {
       text.textContent = kind[0];
     });
     const [low, high] = [at.query, at.key].sort((a, b) => a - b).map(along);
-    set(bar, { x: low - 4, width: high - low + 8 });
+    const half = Math.max((high - low) / 2 + 4, 40); // also when q and k stand on each other, it reaches out on both sides
+    set(bar, { x: (low + high) / 2 - half, width: 2 * half });
     const distance = at.key - at.query, [cx, cy] = curveAt(distance), degrees = (Math.abs(distance) * omega[picked] * 180) / Math.PI;
     set(dotNow, { cx, cy });
-    say(`The key is ${Math.abs(distance)} ${distance < 0 ? 'behind' : 'ahead of'} the query, so this pair of hands stands ${number(degrees, 0)}° apart`
+    const where = distance ? `${Math.abs(distance)} ${distance < 0 ? 'behind' : 'ahead of'} the query` : 'where the query is';
+    say(`The key is ${where}, so this pair of hands stands ${number(degrees, 0)}° apart`
       + `${degrees > 360 ? ' (more than a full turn)' : ''}. The score is ${number(score(distance, omega))}. Move both together: the hands turn, `
       + 'the angle between them and the score stay.');
   }
