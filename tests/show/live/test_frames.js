@@ -1,7 +1,7 @@
 // The mathematics of frames, and the question that the lab asks its kernel; run by test_live.py.
 import assert from 'node:assert/strict';
 import { positions } from '../../../course_utils/show/lab/pictures/static/live/frames.js';
-import { MIME, question, stillOf } from '../../../course_utils/show/lab/pictures/static/live/lab.js';
+import { MIME, isName, question, stillOf } from '../../../course_utils/show/lab/pictures/static/live/lab.js';
 import { normal, number, seeded, softmax } from '../../../course_utils/show/lab/pictures/static/live/kit.js';
 
 const together = positions([3, 2], [1, 0], true);
@@ -16,6 +16,8 @@ assert.match(question({ key: 'k', at: [1], text: 'say "no"\n' }), /shown\.asked\
 assert.match(question({ key: 'k', at: [], text: null }), /asked\("k", \[\], None\)/);
 assert.deepEqual(stillOf({ 'text/plain': ['a', 'b'] }, {}), [{ text: 'ab' }]);
 assert.deepEqual(stillOf({ 'image/png': 'xyz\n' }, { 'image/png': { alt: 'bars', width: 7 } }), [{ png: 'xyz', alt: 'bars', width: 7 }]);
+
+assert.ok(isName('gpt_page') && !['../../files/a', 'https://a.b/c', 'a.b', '', undefined, ['x']].some(isName), 'no script of a stranger');
 
 const weights = softmax([1000, 999, -1000]);
 assert.ok(Math.abs(weights[0] - 1 / (1 + Math.exp(-1))) < 1e-12 && weights[2] === 0, 'no overflow');

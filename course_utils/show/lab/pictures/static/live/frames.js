@@ -16,7 +16,7 @@ const address = (item) => item.src || `data:image/png;base64,${item.png}`;
 export function render(root, state, page) {
   const { names, values, start, together, typed } = state, first = state.frames[start.join()] || page.still;
   const frames = { ...state.frames, [start.join()]: first };
-  const at = [...start], live = { text: typed ? typed.text : null, ended: false };
+  const at = [...start], pause = (ms) => new Promise((done) => { setTimeout(done, ms); }), live = { text: typed ? typed.text : null, ended: false };
   const images = first.filter((item) => !('text' in item)).map(() => make('img', {}));
   const texts = first.filter((item) => 'text' in item).map(() => make('pre', { 'aria-live': 'polite' }));
   const note = make('p', { class: 'live-note', hidden: true });
@@ -33,6 +33,8 @@ export function render(root, state, page) {
   async function show() {
     const key = at.join(), text = live.text;
     if (!ownText() && frames[key]) { tell(''); paint(frames[key]); return; }
+    if (ownText() && state.key && page.ask) await pause(250); // until the reader stops typing
+    if (text !== live.text) return;
     const items = await ask([...at], text);
     if (live.ended || key !== at.join() || text !== live.text) return; // the reader has gone on
     if (items) {
@@ -69,13 +71,16 @@ export function render(root, state, page) {
   /* Ask for what is missing while the kernel has nothing else to do, and keep it with the notebook. */
   async function fill() {
     const wanted = positions(values.map((one) => one.length), start, together);
+    let found = 0;
     for (const where of wanted) {
       if (live.ended || frames[where.join()]) continue;
+      await page.idle?.();
       const items = await ask(where, typed ? typed.text : null);
       if (!items) return;
       frames[where.join()] ||= items;
+      found += 1;
     }
-    if (!live.ended) page.keep?.({ ...state, frames: { ...frames, [start.join()]: state.frames[start.join()] } });
+    if (found && !live.ended) page.keep?.({ ...state, frames: { ...frames, [start.join()]: state.frames[start.join()] } });
   }
   return () => { live.ended = true; };
 }

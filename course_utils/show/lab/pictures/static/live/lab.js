@@ -24,14 +24,25 @@ export function question({ key, at, text }) {
     + '(__import__("sys").modules.get("course_utils.show.widgets"))';
 }
 
+/** Whether a piece may be loaded by this name: a notebook from a stranger must not name a script of the stranger's. */
+export const isName = (kind) => typeof kind === 'string' && /^[a-z_0-9]+$/.test(kind);
+
 /** Ask the kernel of the notebook that holds `node`; null where none answers. */
 async function ask(app, node, request) {
-  const panel = [...app.shell.widgets('main')].find((one) => one.node.contains(node));
-  const kernel = panel?.sessionContext?.session?.kernel;
+  const kernel = kernelOf(app, node);
   if (!kernel || kernel.connectionStatus !== 'connected') return null;
   const future = kernel.requestExecute({ code: '', silent: true, store_history: false, user_expressions: { frame: question(request) } });
   const reply = await future.done.catch(() => null);
   return reply?.content?.user_expressions?.frame?.data?.[MIME] ?? null;
+}
+
+function kernelOf(app, node) {
+  return [...app.shell.widgets('main')].find((one) => one.node.contains(node))?.sessionContext?.session?.kernel;
+}
+
+/** Wait while the kernel has something else to do: the reader's cells come first. */
+async function idle(app, node) {
+  while (kernelOf(app, node)?.status === 'busy') await new Promise((done) => { setTimeout(done, 200); });
 }
 
 /** A renderer, made from JupyterLab's class of widgets. */
@@ -49,14 +60,16 @@ export function renderer(Widget, app) {
       this.shown = JSON.stringify(model.data[MIME]);
       this.end?.();
       this.node.replaceChildren();
-      this.addClass(kind);
-      styled(kind);
       const still = stillOf(model.data, model.metadata);
       try {
+        if (!isName(kind)) throw new Error('no name of a piece');
+        this.addClass(kind);
+        styled(kind);
         const piece = await import(`${here}${kind}.js`);
         this.end = piece.render(this.node, state, {
           still,
           ask: (request) => ask(app, this.node, request),
+          idle: () => idle(app, this.node),
           keep: (next) => {
             if (this.isDisposed) return;
             const data = { ...model.data, [MIME]: { kind, state: next } };
