@@ -50,7 +50,11 @@ export function render(root) {
   const steps = Array.from({ length: 257 }, (_, k) => curveAt(-LAST + k / 4));
   const dotNow = svg('circle', { class: 'now', r: 8 });
   drawing.append(
-    svg('line', { class: 'line', x1: 40, x2: WIDE - 40, y1: (CURVE + FOOT) / 2, y2: (CURVE + FOOT) / 2 }),
+    ...[1, 0, -1].flatMap((tick) => {
+      const y = FOOT - ((tick + 1) / 2) * (FOOT - CURVE);
+      return [svg('line', { class: 'line', x1: 40, x2: WIDE - 40, y1: y, y2: y, opacity: tick ? 0.4 : 1 }),
+        svg('text', { x: 34, y: y + 5, 'text-anchor': 'end', class: 'small' }, number(tick, 0))];
+    }),
     svg('path', { class: 'curve', d: `M${steps.map((one) => one.join(' ')).join(' L')}` }), dotNow,
     svg('text', { x: 40, y: FOOT + 24, class: 'small' }, 'key is behind'), svg('text', { x: WIDE / 2, y: FOOT + 24, 'text-anchor': 'middle', class: 'small' }, 'distance 0'),
     svg('text', { x: WIDE - 40, y: FOOT + 24, 'text-anchor': 'end', class: 'small' }, 'key is ahead'),
