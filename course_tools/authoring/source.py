@@ -27,6 +27,7 @@ _ALLOWED_METADATA = {KEY, "tags", "deeper", "jupyter"}
 _EXERCISE = re.compile(r"(?P<chapter>\d\d[a-z]?)\.(?P<number>\d+)")
 _HEADING = re.compile(r"#{1,6} ")
 _EXERCISE_HEADING = re.compile(r"^### Exercise (?P<id>\S+)(?P<rest>[ \t]+\S.*)?$", re.MULTILINE)
+_COLOURS = {"query": "#b85f0e", "key": "#2c6aa6", "value": "#1c7a45"}  # as in live.css; dark themes replace them
 _DEEPER = re.compile(r"^#{2,6} Deeper: ", re.MULTILINE)
 
 
@@ -69,6 +70,11 @@ def read_chapter(path: Path, heading: Callable[[str], str] = heading_of) -> Chap
     cells = _Reader(name, match["number"], with_headings(text, name, heading)).read()
     _check_exercises(name, cells)
     return Chapter(path, match["number"], match["slug"], digest(text), cells)
+
+
+def coloured(text: str) -> str:
+    r"""Formulas in the course's colours: ``\query{q_i}``, ``\key{k_j}`` and ``\value{v_j}`` are orange, blue and green."""
+    return re.sub(r"\\(query|key|value)\{", lambda found: rf"\textcolor{{{_COLOURS[found[1]]}}}{{", text)
 
 
 class _Reader:
@@ -114,7 +120,7 @@ class _Reader:
         if raw.cell_type == "raw":
             raise self._error(line, "raw cells are not supported")
         if raw.cell_type == "markdown":
-            source = strip_markers(raw.source)
+            source = coloured(strip_markers(raw.source))
             if source != raw.source:
                 lines = [(line, text) for text in source.split("\n")]
             if not source.strip():

@@ -12,7 +12,7 @@ from course_tools.authoring.errors import SourceError
 from course_tools.authoring.execute import kernel_environment
 from course_tools.authoring.ledger import strip_markers
 from course_tools.authoring.outputs import clean_outputs, output_problem, stable_png
-from course_tools.authoring.source import CHAPTER, SOLUTION, read_chapter
+from course_tools.authoring.source import CHAPTER, SOLUTION, coloured, read_chapter
 
 # The text
 
@@ -42,6 +42,12 @@ def test_cells_and_ids(tmp_path: Path) -> None:
     hint = next(cell for cell in chapter.cells if cell.role == "hint")
     assert "```python\n1 + 1\n```" in hint.source(CHAPTER)
     assert hint.metadata["course"] == {"exercise": "03.1", "role": "hint", "schema": 1}
+
+
+def test_formulas_have_the_three_colours() -> None:
+    assert coloured(r"$\query{q_i}\cdot\key{k}$, \keys{} and $\value{V}$") == (
+        r"$\textcolor{#b85f0e}{q_i}\cdot\textcolor{#2c6aa6}{k}$, \keys{} and $\textcolor{#1c7a45}{V}$"
+    )
 
 
 def test_ids_survive_an_edit_elsewhere(tmp_path: Path) -> None:
