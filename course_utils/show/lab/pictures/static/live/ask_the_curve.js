@@ -2,7 +2,7 @@
 // the softmax of scores, or the softmax of dot products: three ways to the same numbers.
 import { make, svg, set, slider, choice, button, speaker, draggable, paced, softmax, dot, number, seeded, normal } from './kit.js';
 
-const WIDE = 720, HIGH = 300, LEFT = 34, RIGHT = 12, LOW = 262, BARS = 120;
+const WIDE = 720, HIGH = 300, LEFT = 34, RIGHT = 12, LOW = 262, SCORES = 84, BARS = 120, DEEP = 8;
 const across = (x) => LEFT + (x / 5) * (WIDE - LEFT - RIGHT), up = (y) => LOW - ((y + 1.5) / 7.5) * (LOW - 12);
 const place = (px) => ((px - LEFT) / (WIDE - LEFT - RIGHT)) * 5, height = (py) => ((LOW - py) / (LOW - 12)) * 7.5 - 1.5;
 const between = (value, low, high) => Math.min(high, Math.max(low, value));
@@ -35,6 +35,12 @@ const WAYS = {
   distance: (q, keys, h) => softmax(distanceScores(q, keys, h)),
   dot: (q, keys, h) => softmax(dotScores(q, keys, h)),
 };
+const SCORED = {
+  bell: (q, keys, h) => distanceScores(q, keys, h).map(Math.exp),
+  distance: distanceScores,
+  dot: dotScores,
+};
+const NAMED = { bell: 'height of the bell at each point', distance: 'score of each point', dot: 'score of each point: a dot product' };
 const SAID = {
   bell: 'The weight of a point is the height of the bell above it, divided by the sum of all heights.',
   distance: 'The score of a point is minus its squared distance from the query. Softmax turns the scores into weights, and they are the same.',
@@ -46,7 +52,7 @@ export function render(root) {
   let query = first.query, last = query, way = 'bell';
   const values = [...first.values], { keys } = data;
 
-  const drawing = svg('svg', { viewBox: `0 0 ${WIDE} ${HIGH + BARS}`, role: 'group', 'aria-label': 'measured points and a query' });
+  const drawing = svg('svg', { viewBox: `0 0 ${WIDE} ${HIGH + SCORES + BARS}`, role: 'group', 'aria-label': 'measured points and a query' });
   const axis = svg('g', { class: 'axis' });
   axis.append(svg('line', { x1: LEFT, x2: WIDE - RIGHT, y1: LOW, y2: LOW }));
   for (let x = 0; x <= 5; x += 1) axis.append(svg('text', { x: across(x), y: LOW + 18, 'text-anchor': 'middle' }, String(x)));
@@ -56,11 +62,13 @@ export function render(root) {
   const points = values.map((_, i) => svg('circle', { class: 'point', cx: across(keys[i]) }));
   const ticks = keys.map((key) => svg('line', { class: 'tick', x1: across(key), x2: across(key), y1: LOW - 5, y2: LOW + 5 }));
   const bars = keys.map((key) => svg('rect', { class: 'bar', x: across(key) - 3, width: 6 }));
-  const barName = svg('text', { x: LEFT, y: HIGH + 4 }, 'weight of each point');
-  const most = svg('text', { x: WIDE - RIGHT, y: HIGH + 4, 'text-anchor': 'end' });
+  const foot = HIGH + SCORES + BARS - 4;
+  const [scoreName, barName] = [0, SCORES].map((y) => svg('text', { x: LEFT, y: HIGH + y + 4 }, 'weight of each point'));
+  const [highest, most] = [0, SCORES].map((y) => svg('text', { x: WIDE - RIGHT, y: HIGH + y + 4, 'text-anchor': 'end' }));
+  const scores = keys.map((key) => svg('circle', { class: 'score', cx: across(key), r: 3.5 }));
   const answer = svg('circle', { class: 'answer', r: 8 });
   const asker = svg('path', { class: 'asker', d: 'M0 -13 L11 9 L-11 9 Z' });
-  drawing.append(axis, bell, fit, ...ticks, down, level, ...points, barName, most, ...bars, answer, asker);
+  drawing.append(axis, bell, fit, ...ticks, down, level, ...points, scoreName, highest, ...scores, barName, most, ...bars, answer, asker);
 
   const draw = paced(paint);
   const seen = new Map(); // the answers given so far: they are the fitted curve
@@ -74,10 +82,15 @@ export function render(root) {
   points.forEach((point, i) => draggable(point, {
     label: `measured value at x = ${number(keys[i])}`,
     move: ([, y]) => { values[i] = between(height(y), -1.4, 5.9); forget(); draw(); },
-    nudge: ([, y]) => { values[i] = between(values[i] + 0.1 * y, -1.4, 5.9); forget(); draw(); },
+    nudge: ([x, y]) => {
+      if (x) points[between(i + Math.sign(x), 0, points.length - 1)].focus(); // one stop of the Tab key for all of them
+      else { values[i] = between(values[i] + 0.1 * y, -1.4, 5.9); forget(); draw(); }
+    },
     said: () => number(values[i]),
   }));
-  points.forEach((point) => set(point, { tabindex: -1 })); // forty stops of the Tab key are too many; the arrow keys go on from a click
+  const stop = (at) => points.forEach((point, i) => set(point, { tabindex: i === at ? 0 : -1 }));
+  points.forEach((point, i) => point.addEventListener('focus', () => stop(i)));
+  stop(0);
   const width = slider(
     { label: 'bandwidth', min: 0.05, max: 2, step: 0.05, value: first.width, say: (h) => number(h) },
     () => { forget(); draw(); },
@@ -126,8 +139,13 @@ export function render(root) {
     const top = Math.max(...weights);
     weights.forEach((w, i) => {
       set(points[i], { cy: up(values[i]), r: 4 + 16 * Math.sqrt(w), style: `--weight-here: ${Math.round(100 * w / top)}%` });
-      set(bars[i], { y: HIGH + BARS - 4 - (w / top) * (BARS - 24), height: (w / top) * (BARS - 24) });
+      set(bars[i], { y: foot - (w / top) * (BARS - 24), height: (w / top) * (BARS - 24) });
     });
+    const given = SCORED[way](query, keys, h), best = Math.max(...given), range = way === 'bell' ? 1 : DEEP;
+    const ceiling = way === 'bell' ? 1 : best; // scores more than DEEP below the best lie at the bottom: their weights are nothing
+    given.forEach((score, i) => set(scores[i], { cy: HIGH + 16 + between((ceiling - score) / range, 0, 1) * (SCORES - 36) }));
+    scoreName.textContent = NAMED[way];
+    highest.textContent = `largest ${number(best)}`;
     most.textContent = `largest ${number(top)}`;
     const count = weights.filter((w) => w > 0.01).length;
     say(`At x = ${number(query)} the answer is ${number(here)}: a mean of ${count} ${count === 1 ? 'point' : 'points'} with a weight over 0.01. ${SAID[way]}`);

@@ -17,6 +17,17 @@ export function attend(query, keys, values, scale = 1) {
   return { scores, weights, output: query.map((_, d) => dot(weights, values.map((value) => value[d]))) };
 }
 
+/** The corners of the convex hull of points, in order: Andrew's monotone chain. */
+export function hull(points) {
+  const turns = (a, b, c) => (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) > 0;
+  const half = (sorted) => sorted.reduce((chain, point) => {
+    while (chain.length > 1 && !turns(chain.at(-2), chain.at(-1), point)) chain.pop();
+    return [...chain, point];
+  }, []);
+  const sorted = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  return [...half(sorted).slice(0, -1), ...half(sorted.reverse()).slice(0, -1)];
+}
+
 export function render(root) {
   const state = structuredClone(START);
   const drawing = svg('svg', { viewBox: `0 0 ${2 * SIZE + GAP} ${SIZE + TABLE}`, role: 'group', 'aria-label': 'query, keys and values in two planes' });
@@ -52,8 +63,8 @@ export function render(root) {
       set(mark, { x, y: y + 5 });
     };
   }
-  const beams = NAMES.map(() => svg('line', { class: 'beam' }));
-  drawing.append(...beams);
+  const beams = NAMES.map(() => svg('line', { class: 'beam' })), field = svg('polygon', { class: 'hull' });
+  drawing.append(field, ...beams);
   const showKeys = state.keys.map((_, i) => movable('key', i, 0, () => state.keys[i], (to) => { state.keys[i] = to; }));
   const showValues = state.values.map((_, i) => movable('value', i, right, () => state.values[i], (to) => { state.values[i] = to; }));
   const showQuery = movable('query', 0, 0, () => state.query, (to) => { state.query = to; });
@@ -74,7 +85,7 @@ export function render(root) {
   const scale = slider({ label: 'length of the query', min: 0, max: 4, step: 0.1, value: 1, say: (s) => `× ${number(s, 1)}` }, (s) => { state.scale = s; draw(); });
   const again = button('Start again', () => { Object.assign(state, structuredClone(START)); scale.value = 1; tells.forEach((tell) => tell()); draw(); });
   root.append(
-    make('p', { class: 'live-note' }, 'Drag the orange query q onto a key. Then drag a green value: the star, the output, follows.'),
+    make('p', { class: 'live-note' }, 'Drag the orange query q onto a key. Then drag a green value: the star, the output, follows. It never leaves the green area.'),
     make('div', { class: 'live-bar' }, scale.root, again), drawing,
   );
   const say = speaker(root);
@@ -85,6 +96,7 @@ export function render(root) {
     showKeys.forEach((show) => show());
     showValues.forEach((show) => show());
     const [x, y] = spot(right, out);
+    set(field, { points: hull(state.values).map((value) => spot(right, value).join()).join(' ') });
     set(output, { transform: `translate(${x} ${y})` });
     weights.forEach((w, i) => {
       const [vx, vy] = spot(right, state.values[i]);

@@ -46,7 +46,9 @@ export function render(root) {
   const scale = label(370, 206, '');
   const errors = Array.from({ length: MOST }, (_, k) => svg('rect', { class: 'error', x: 372 + k * 34, width: 24 }));
   const names = Array.from({ length: MOST }, (_, k) => label(384 + k * 34, 322, String(k + 1), { 'text-anchor': 'middle' }));
-  drawing.append(...errors);
+  const doors = Array.from({ length: MOST }, (_, k) => svg('rect', { class: 'door', x: 367 + k * 34, y: 214, width: 34, height: 116,
+    click: () => { if (k < count) { asked = k; paint(); } } }));
+  drawing.append(...errors, ...doors);
 
   const rules = choice({ label: 'write by', options: [['sum', 'plain sum'], ['decay', 'sum with decay'], ['delta', 'delta rule']], value: rule }, (next) => { rule = next; paint(); });
   const likeness = slider({ label: 'keys alike', min: 0, max: 0.95, step: 0.05, value: alike, say: (a) => number(a) }, (a) => { alike = a; paint(); });
@@ -54,7 +56,7 @@ export function render(root) {
   const ask = button('Ask for the next', () => { asked = (asked + 1) % count; paint(); });
   const again = button('Start again', () => { [count, asked, alike, rule] = [3, 0, 0.3, 'sum']; likeness.value = alike; rules.value = rule; paint(); });
   root.append(
-    make('p', { class: 'live-note' }, 'Write more pairs, and ask for the first one again. Then make the keys more alike.'),
+    make('p', { class: 'live-note' }, 'Write more pairs, and ask for the first one again: tap its bar. Then make the keys more alike.'),
     make('div', { class: 'live-bar' }, add, ask, again), drawing, make('div', { class: 'live-bar' }, rules.root, likeness.root),
   );
   const say = speaker(root);
@@ -70,7 +72,7 @@ export function render(root) {
     const bar = (value) => ({ y: middle - (Math.max(0, value) / largest) * tall, height: Math.max(1, (Math.abs(value) / largest) * tall) });
     written[asked].value.forEach((value, i) => { set(outlines[i], bar(value)); set(fulls[i], bar(back[i])); });
     const wrong = written.map((pair) => error(state, pair)), worst = Math.max(1.5, ...wrong);
-    scale.textContent = `error of each pair, from 0 to ${number(worst, 1)}`;
+    scale.textContent = `errors, from 0 to ${number(worst, 1)}`;
     errors.forEach((one, k) => {
       const size = k < count ? (wrong[k] / worst) * 84 : 0;
       set(one, { y: 304 - size, height: Math.max(size, k < count ? 1 : 0), class: k === asked ? 'error asked' : 'error' });
