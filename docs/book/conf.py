@@ -24,7 +24,6 @@ html_context = {"default_mode": "auto"}  # unsaid, the theme complains in the co
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
-html_show_search_summary = False  # the search would fetch pages, which a browser refuses for files
 html_theme_options = {
     "use_download_button": False,
     "navbar_persistent": [],  # the sidebar has the search already

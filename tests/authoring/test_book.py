@@ -1,5 +1,6 @@
 """The readable book: how pages are staged, what the checks of a finished site find, and the real course built once."""
 
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ import pytest
 
 from course_checks import catalogue
 from course_tools.authoring.book.__main__ import MARK, main, refuse_foreign_folder
+from course_tools.authoring.book.finder import equip, sections
 from course_tools.authoring.book.formulas import mathml
 from course_tools.authoring.book.indexes import read_claims, read_index
 from course_tools.authoring.book.pages import exercises, headings, read_pages, references, stage_answers, stage_chapter
@@ -45,6 +47,23 @@ def test_formulas_become_mathml_and_what_cannot_is_named():
     assert 'stretchy="false"' in made and 'alttext="' in made
     with pytest.raises(ValueError, match="nosuchcommand"):
         mathml(r"\nosuchcommand x")
+
+
+PAGE = """<article class="bd-article"><section id="a"><h1>One <em>&amp;</em> two<a class="headerlink" href="#a">#</a></h1>
+<p>The <b>mean</b>s.</p><script>x</script><details class="admonition hide above-input"><p>drawing</p></details>
+<section class="z" id="b"><h2>Part<a class="headerlink">#</a></h2><p>Last <math><mi>q</mi><mi>k</mi></math>.</p>
+</section></section></article><p>outside</p>"""
+
+
+def test_the_search_knows_the_words_of_every_section(tmp_path):
+    assert sections(PAGE) == [("a", "One & two", "The means."), ("b", "Part", "Last qk.")] and sections("<p>no article</p>") == []
+    (tmp_path / "_static").mkdir()
+    (tmp_path / "one.html").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "search.html").write_text("<body></body>", encoding="utf-8")
+    equip(tmp_path)
+    assert '["one.html", [["a",' in (tmp_path / "_static" / "found.js").read_text(encoding="utf-8")
+    text = (tmp_path / "search.html").read_text(encoding="utf-8")
+    assert 0 < text.index("found.js") < text.index("search.js") < text.index("</body>")
 
 
 def test_every_exercise_has_a_heading_a_number_and_a_level(pages):
@@ -200,8 +219,12 @@ def test_the_book_of_the_course(site, pages):
         assert (site / "answers" / f"{page.stem}.html").exists()
         assert f'href="../notebooks/{page.stem}.ipynb"' in html and (site / "notebooks" / f"{page.stem}.ipynb").exists()
         assert not re.findall(r'href="(?!\.\./notebooks/)[^"]*\.ipynb', html)
-        assert "fontawesome.js" not in html and "MathJax" not in html
-    assert "softmax" in (site / "searchindex.js").read_text(encoding="utf-8")
+        assert not any(heavy in html for heavy in ("fontawesome.js", "MathJax", "searchindex.js"))
+    known = json.loads((site / "_static" / "found.js").read_text(encoding="utf-8").split("=", 1)[1].rstrip(";\n"))
+    assert {name for name, _ in known} > {f"chapters/{page.stem}.html" for page in pages} and not (site / "searchindex.js").exists()
+    for name, parts in known:  # a result leads to its section
+        html = (site / name).read_text(encoding="utf-8")
+        assert all(f'id="{place}"' in html for place, _, _ in parts)
 
 
 def test_one_search_field_and_an_icon(site, pages):
@@ -296,8 +319,10 @@ def test_the_book_in_a_browser(site, browser):
                 else:
                     minor[found["id"]] = minor.get(found["id"], 0) + len(found["nodes"])
     page.goto((site / "search.html").as_uri() + "?q=softmax")
-    page.wait_for_selector("#search-results li", timeout=15_000)
     results = page.locator("#search-results li").count()
+    assert "softmax" in page.locator("#search-results mark").first.inner_text().lower()
+    page.locator("#search-results a").first.click()
+    assert page.evaluate("document.getElementById(location.hash.slice(1)).textContent.toLowerCase().includes('softmax')")
     page.close()
     print(f"{len(names)} pages twice, {formulas} formulas, {results} results for softmax, minor findings {minor}")
     assert asked == [] and serious == [] and results > 5 and formulas > 1000
