@@ -3,36 +3,26 @@
 import ast
 import json
 import linecache
+import re
 import textwrap
 import timeit
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from course_utils.launcher.notebooks import chapters_in
-from course_utils.paths import ROOT
+from course_utils.paths import PACKAGE, ROOT
 
 from .case import Case
 from .exercise import Exercise
 from .observe import neutral_torch, observe
 from .own_code import functions_of, namespaces_of
 
-NOTES = {  # what an operation that only one of the two uses is good for, the weightiest first
-    "a loop": "a loop in Python visits one entry after the other; PyTorch's operations take all at once, and on a GPU side by side",
-    "numpy": "NumPy leaves PyTorch: no gradient comes back, and nothing of it runs on a GPU",
-    "item": "item copies a number to Python, and a GPU has to be waited for",
-    "tolist": "tolist copies numbers to Python",
-    "softmax": "softmax takes the largest score away before exp, so that nothing overflows",
-    "logsumexp": "logsumexp never overflows",
-    "log_softmax": "log_softmax never takes the logarithm of a probability that has become 0",
-    "nan_to_num": "nan_to_num mends a result, and only sometimes the gradient behind it",
-    "cross_entropy": "cross_entropy is log_softmax and the choice of one entry in one call",
-    "einsum": "einsum names the axes, so nothing has to be transposed",
-    "scaled_dot_product_attention": "the fused call does all in one",
-    "masked_fill": "masked_fill says in so many words where nothing may be read",
-}
+STYLE = " ".join((PACKAGE / "show" / "lab" / "panel.css").read_text(encoding="utf-8").split())  # of every panel
+NOTES = dict(re.findall(r"^- (.+?): (.+)$", Path(__file__).with_name("operations.md").read_text(encoding="utf-8"), re.MULTILINE))
 
 
 @dataclass
@@ -48,9 +38,24 @@ class Comparison:
         return "\n\n".join([*parts, self.sentence])
 
     def _repr_html_(self) -> str:
-        box = "<div style='flex:1 1 24em;min-width:0'><b>{}</b><pre style='overflow-x:auto' tabindex='0'>{}</pre></div>"
-        columns = "".join(box.format(head, escape(code)) for head, code in (("Yours", self.own), ("The course’s", self.ours)) if code)
-        return f"<div style='display:flex;flex-wrap:wrap;gap:0 2em'>{columns}</div><p>{escape(self.sentence)}</p>"
+        box = "<div><b>{}</b><pre tabindex='0'>{}</pre></div>"
+        codes = ("Yours", self.own, self.ours), ("The course’s", self.ours, self.own)
+        columns = "".join(box.format(head, _marked(code, other)) for head, code, other in codes if code)
+        return f"<style>{STYLE}</style><div class='course-panel'><div class='codes'>{columns}</div><p>{escape(self.sentence)}</p></div>"
+
+
+def _marked(code: str, other: str) -> str:
+    """Lines of code as HTML; those that the other has not are marked."""
+    theirs = {line.strip() for line in (other or code).splitlines()}
+    return "".join(f"<span{'' if line.strip() in theirs else ' class=other'}>{escape(line) or ' '}</span>" for line in code.splitlines())
+
+
+def _undocumented(code: str) -> str:
+    """Code without its docstrings."""
+    for node in ast.walk(ast.parse(whole := code)):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) and len(node.body) > 1:
+            code = code.replace(ast.get_source_segment(whole, node.body[0]) or "", "", 1)
+    return re.sub(r"(?m)^[ \t]+\n", "", code)
 
 
 def compare(exercise: Exercise, answer: Any, cases: list[Case]) -> Comparison:
@@ -73,7 +78,7 @@ def compare(exercise: Exercise, answer: Any, cases: list[Case]) -> Comparison:
         clock = f" On the largest input of this check yours takes {mine * 1e3:.2g} ms and the course's {theirs * 1e3:.2g} ms."
     except Exception:  # the notebook lacks a name that the solution needs
         pass
-    return Comparison(_difference(own, ours) + clock, own, ours)
+    return Comparison(_difference(own, ours) + clock, _undocumented(own), _undocumented(ours))
 
 
 def _difference(own: str, ours: str) -> str:

@@ -1,5 +1,7 @@
 """The small panel a learner sees after a check, as HTML, Markdown and plain text."""
 
+import math
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -10,17 +12,12 @@ from typing import Any
 import torch
 
 from .case import Case
-from .comparison import Comparison, compare
+from .comparison import STYLE, Comparison, compare
 from .exercise import Exercise
 from .judge import Finding, Verdict
 
-COLOURS = {"passed": "#2a9d5c", "failed": "#c8553d", "not attempted": "#7a8594"}
 MOST = 8  # rows and columns of a tensor that are drawn
-# JupyterLab's own colours where it has them, so that the panel follows the light and the dark theme.
-BOX = (
-    "border-left:4px solid {colour};padding:.5em .9em;margin:.3em 0;max-width:46em;line-height:1.45;"
-    "background:var(--jp-layout-color2,rgba(128,128,128,.08));color:var(--jp-ui-font-color1,inherit)"
-)
+MARKS = {"passed": ("✓", "right"), "failed": ("✗", "not yet"), "not attempted": ("○", "not attempted")}
 
 
 @dataclass
@@ -42,6 +39,7 @@ class CheckResult:
     seed: int | None = None
     seconds: float = 0.0
     earned: dict[str, float] = field(default_factory=dict)  # points for each part
+    why: str | None = None  # of a right prediction
     following: tuple[str, str] | None = None  # the exercise behind a right one: its name, and where it stands
     _compared: Callable[[], Comparison] | None = field(default=None, repr=False)
     _shown: bool = field(default=False, repr=False)
@@ -59,6 +57,7 @@ class CheckResult:
         result.finding = finding = verdict.finding
         if finding is None:
             result.passed, result.use = True, answer
+            result.why = None if exercise.runs else _reason(exercise)
             result._compared = partial(compare, exercise, answer, cases)
             return result
         result.stage, result.message, result.mistake, result.hint = finding.stage, finding.message, finding.mistake, finding.hint
@@ -95,9 +94,14 @@ class CheckResult:
     @property
     def headline(self) -> str:
         """One line: exercise, verdict, points."""
-        mark = {"passed": "✓", "failed": "✗", "not attempted": "○"}[self._state]
-        verdict = {"passed": "right", "failed": "not yet", "not attempted": "not attempted"}[self._state]
+        mark, verdict = MARKS[self._state]
         return f"{mark} {self.exercise} {self.title}: {verdict} ({self.points:g} of {self.possible:g} points)"
+
+    @property
+    def _dots(self) -> str:
+        """The points as dots, full, half or empty; none where they would be too many to be seen at once."""
+        whole, count = int(self.points), math.ceil(self.possible)
+        return f"{'●' * whole}{'◐' if self.points > whole else ''}".ljust(count, "○") if count <= 12 else ""
 
     def lines(self) -> list[tuple[str, str]]:
         """The panel's content as (label, text) pairs."""
@@ -112,6 +116,8 @@ class CheckResult:
             rows.append(("Hint", self.hint))
         elif finding is not None and finding.clues:
             rows.append(("Clue", " ".join(finding.clues[:2])))
+        elif self.why:
+            rows.append(("Why", self.why))
         rows += [("Note", text) for text in self.remarks]
         return rows
 
@@ -135,22 +141,23 @@ class CheckResult:
         rows += ["- Next: [{}](<{}>)".format(*self.following)] if self.following else []
         return "\n".join([f"**{self.headline}**", "", *rows])
 
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<div style='margin-top:.35em'>{f'<b>{label}.</b> ' if label else ''}{_inline(text)}</div>" for label, text in self.lines()
-        )
-        picture = self._picture()
-        if picture:
-            first = _first_difference(*picture)
-            rows += (
-                "<div style='display:flex;gap:1.6em;flex-wrap:wrap;margin-top:.5em'>"
-                + "".join(_grid(name, item, first or [0] * item.dim()) for name, item in zip(("yours", "expected"), picture, strict=True))
-                + "</div>"
-            )
+    def html(self) -> str:
+        """The panel for a page that has its style already."""
+        rows = "".join(f"<div>{f'<b>{label}.</b> ' if label else ''}{_inline(text)}</div>" for label, text in self.lines())
+        rows = rows.replace(seed := f"(seed {self.seed})", f"<span class='seed'>{seed}</span>")
+        if (picture := self._picture()) is not None:
+            rows += f"<div class='tables'>{_grids(*picture)}</div>"
         if self.following:
-            rows += "<div style='margin-top:.35em'>Next: <a href='{1}'>{0}</a></div>".format(*map(escape, self.following))
-        colour = COLOURS[self._state]
-        return f"<div style='{BOX.format(colour=colour)}'><div style='font-weight:600'>{escape(self.headline)}</div>{rows}</div>"
+            rows += "<div>Next: <a href='{1}'>{0}</a></div>".format(*map(escape, self.following))
+        mark, verdict = MARKS[self._state]
+        head = (
+            f"{mark} {escape(f'{self.exercise} {self.title}')}: <i>{verdict}</i> <span class='dots' aria-hidden='true'>{self._dots}</span>"
+        )
+        head += f" <small>({self.points:g} of {self.possible:g} points)</small>"
+        return f"<div class='course-panel {self._state}'><div class='head'>{head}</div>{rows}</div>"
+
+    def _repr_html_(self) -> str:
+        return f"<style>{STYLE}</style>{self.html()}"
 
     def show(self) -> None:
         """Display the panel (in a terminal: print it)."""
@@ -183,41 +190,66 @@ def _short(tensor: torch.Tensor, first: list[int]) -> str:
     start = max(0, (first[-1] if first else 0) - 5)
     numbers = ", ".join(f"{v:.4g}" for v in row.flatten()[start : start + 6].tolist())
     at = f", row {first[:-1]}" if len(first) > 1 and any(first[:-1]) else ""
-    return f"shape {tuple(tensor.shape)}{at}: {'… ' if start else ''}{numbers}{' …' if row.numel() > start + 6 else ''}"
+    shape = f"shape {tuple(tensor.shape)}{at}: " if tensor.dim() else ""
+    return f"{shape}{'… ' if start else ''}{numbers}{' …' if row.numel() > start + 6 else ''}"
 
 
-def _grid(name: str, tensor: torch.Tensor, first: list[int]) -> str:
-    """A tensor as a small table of coloured numbers: the matrix and the corner where the first difference lies."""
-    sheet, where = tensor.detach().double(), list(first)
+def _grids(got: torch.Tensor, want: torch.Tensor) -> str:
+    """The answer, what was expected and, where it can be said of single numbers, by how much those are wrong that are."""
+    first, wrong, drawn = _first_difference(got, want), _wrong(got, want), ""
+    for name, tensor in (("yours", got.detach().double()), ("expected", want.detach().double())):
+        cut, whole = _corner(tensor, place := first or [0] * tensor.dim())
+        most = torch.nan_to_num(cut, 0.0, 0.0, 0.0).abs().max().item() or 1.0
+        name += f", shape {tuple(tensor.shape)}" if tensor.dim() else ""
+        name += f", here the matrix at index {', '.join(map(str, place[:-2]))}" if tensor.dim() > 2 else ""
+        name += ", an excerpt" if whole != cut.shape else ""
+        drawn += _table(name, [[(_look(value, most), f"{value:.3g}") for value in row] for row in cut.tolist()])
+    if wrong.any() and wrong.dim():
+        rows = zip(*(_corner(tensor, first)[0].tolist() for tensor in (got.detach().double() - want.detach().double(), wrong)), strict=True)
+        cells = [[(" class=wrong", f"{v:+.3g}") if bad else (" class=fine", "·") for v, bad in zip(*row, strict=True)] for row in rows]
+        drawn += _table(f"yours minus expected, {int(wrong.sum())} of {wrong.numel()} wrong", cells)
+    return drawn
+
+
+def _table(name: str, rows: list[list[tuple[str, str]]]) -> str:
+    """Rows of cells, each its look and its text; what scrolls must be reached by the keyboard."""
+    body = "".join(f"<tr>{''.join(f'<td{look}>{text}</td>' for look, text in row)}</tr>" for row in rows)
+    return f"<div tabindex='0'><small>{name}</small><table>{body}</table></div>"
+
+
+def _corner(sheet: torch.Tensor, first: list[int]) -> tuple[torch.Tensor, torch.Size]:
+    """The part of a tensor that is drawn, and the size of the matrix that it is cut from."""
+    where = list(first)
     while sheet.dim() > 2:
         sheet = sheet[where.pop(0)]
     sheet = sheet.reshape(1, -1) if sheet.dim() < 2 else sheet
-    where = [0, 0, *where][-2:] if tensor.dim() >= 2 else [0, *(where or [0])][-2:]
-    corner = [max(0, place - MOST + 1) for place in where]
-    cut = sheet[corner[0] : corner[0] + MOST, corner[1] : corner[1] + MOST]
-    finite = cut[torch.isfinite(cut)]
-    most = finite.abs().max().item() if finite.numel() else 1.0
-    cells = ""
-    for row in cut.tolist():
-        cells += "<tr>"
-        for value in row:
-            share = abs(value) / most if most and abs(value) < float("inf") else 1.0
-            hue = "58,124,189" if value >= 0 else "200,85,61"
-            back = f"rgba({hue},{0.08 + 0.5 * min(share, 1):.2f})" if value == value else "rgba(220,60,60,.75)"
-            cells += f"<td style='padding:1px 6px;text-align:right;white-space:nowrap;background:{back}'>{value:.3g}</td>"
-        cells += "</tr>"
-    lead = f", part [{', '.join(map(str, first[: tensor.dim() - 2]))}]" if tensor.dim() > 2 else ""
-    more = f"{lead}{' (cut)' if sheet.shape != cut.shape else ''}"
-    title = f"<div style='font-size:85%'>{name} {escape(str(tuple(tensor.shape)))}{more}</div>"
-    return (
-        f"<div style='max-width:100%;overflow-x:auto' tabindex='0'>{title}"  # a scrolled region must be reached by the keyboard
-        f"<table style='border-collapse:collapse;font:80% monospace;margin:0'>{cells}</table></div>"
-    )
+    top, left = (max(0, place - MOST + 1) for place in [0, 0, *where][-2:])
+    return sheet[top : top + MOST, left : left + MOST], sheet.shape
+
+
+def _look(value: float, most: float) -> str:
+    """How the cell of a number is drawn."""
+    if abs(value) == float("inf") or value != value:
+        return " class=wrong"
+    return f"{' class=minus' if value < 0 else ''} style='--share:{0.05 + 0.4 * min(abs(value) / most, 1):.2f}'"
+
+
+def _reason(exercise: Exercise) -> str | None:
+    """Why a right prediction is right: the first hint against a mistake that tells it, and neither asks nor speaks of somebody's slip."""
+    told = (misconception.hint for misconception in exercise.misconceptions)
+    return next((hint for hint in told if "?" not in hint and not re.search(r"\b[Yy]ou|^(Those|That|It|They) ", hint)), None)
+
+
+def _wrong(got: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
+    """Which entries differ; none where the shapes do."""
+    if got.shape != want.shape:
+        return torch.zeros(())
+    return ~torch.isclose(got.double(), want.double(), rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
 def _first_difference(got: torch.Tensor, want: torch.Tensor) -> list[int]:
     """Index of the first entry that differs; zeros when the shapes do."""
     if got.shape != want.shape or not got.dim():
         return []
-    wrong = ~torch.isclose(got.double(), want.double(), rtol=1e-4, atol=1e-5, equal_nan=True)
+    wrong = _wrong(got, want)
     return wrong.nonzero()[0].tolist() if wrong.any() else [0] * got.dim()

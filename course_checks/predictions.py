@@ -34,10 +34,10 @@ def name_the_entries(exercise: Exercise, finding: Finding) -> None:
             and all(_meant(exercise, got[k], t.answer[k]) for k in expected if not same(exercise, t.answer[k], expected[k]))
         ]
         best = max(fitting, key=explains, default=None)
-        reason = f"the mistake is “{best.name}”. {best.hint}" if best else _ratio(exercise, key, got[key], expected)
-        if reason:
-            reasons.setdefault(reason, []).append(key)
-    finding.clues = ["\n".join(f"{', '.join(map(quoted, keys))}: {reason}" for reason, keys in reasons.items())] if reasons else []
+        tip = f" the mistake is: {best.name}. {best.hint}" if best else _ratio(exercise, key, got[key], expected)
+        if tip:
+            reasons.setdefault(tip if best else f": {tip}", []).append(key)
+    finding.clues = ["\n".join(f"In {', '.join(map(quoted, keys))}{reason}" for reason, keys in reasons.items())] if reasons else []
 
 
 def _ratio(exercise: Exercise, key: str, got: Any, expected: dict[str, Any]) -> str:

@@ -75,7 +75,7 @@ def failed(exercise: Exercise, stage: str, message: str, mistake: str | None = N
 
 def mark_of(result: CheckResult) -> Mark:
     """A check's result as a mark."""
-    html = result._repr_html_()
+    html = result.html()
     if len(html) > MOST_SHOWN:  # a hostile result may be shown at any length
         html = f"<p>{escape(result.message[:2000])}</p><p>(The rest is too long to be shown.)</p>"
     return Mark(

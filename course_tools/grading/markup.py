@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
+from course_utils.paths import PACKAGE
+
 STYLE = """<style>:root{color-scheme:light dark}
 body{font:16px/1.5 system-ui,sans-serif;max-width:58em;margin:2em auto;padding:0 1em;overflow-wrap:break-word}
 h2{margin:1.8em 0 .5em}h3{margin:1.2em 0 .3em;font-size:1.05em}.lead{font-size:1.15em}.note{opacity:.8;font-size:90%}
@@ -16,9 +18,11 @@ thead th{font-weight:600}td.n,th.n{text-align:right}tbody th{min-width:8em}.said
 linear-gradient(270deg,Canvas 65%,transparent) 100% 0/1.6em 100% no-repeat local,linear-gradient(90deg,#888a,transparent) 0 0/.8em 100%
 no-repeat scroll,linear-gradient(270deg,#888a,transparent) 100% 0/.8em 100% no-repeat scroll}
 .line{white-space:nowrap}.bar{display:inline-block;background:#3a7cbd;height:.8em}
-.panel{margin:.8em 0}.panel>div{max-width:none!important}.panel h3{margin:0;font-size:1em}code{overflow-wrap:anywhere}
-details{margin:.4em 0}summary{cursor:pointer;padding:.15em 0}ul{margin:.3em 0;padding-left:1.4em}nav a{margin-right:1.1em}</style>"""
-_HEADLINE = re.compile(r"<div style='font-weight:600'>(.*?)</div>", re.DOTALL)
+.panel{margin:.8em 0}.panel>div{max-width:none!important}.panel h3{font:inherit}code{overflow-wrap:anywhere}
+details{margin:.4em 0}summary{cursor:pointer;padding:.15em 0}ul{margin:.3em 0;padding-left:1.4em}nav a{margin-right:1.1em}
+"""
+STYLE += f"{(PACKAGE / 'show' / 'lab' / 'panel.css').read_text(encoding='utf-8')}</style>"
+_HEADLINE = re.compile(r"<div class='head'>(.*?)</div>", re.DOTALL)
 
 
 def page(title: str, body: str) -> str:
@@ -54,5 +58,5 @@ def bar(width: float, text: str = "") -> str:
 
 def panel(html: str) -> str:
     """A check's panel whose headline is a heading of the page."""
-    headed = _HEADLINE.sub(r"<h3>\1</h3>", html, count=1)
+    headed = _HEADLINE.sub(r"<h3 class='head'>\1</h3>", html, count=1)
     return f"<div class='panel'>{headed}</div>"

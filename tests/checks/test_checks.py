@@ -312,8 +312,26 @@ def test_panel_in_three_formats():
     assert "<table" in html
     assert "seed 3" in html
     assert "<script" not in html
+    assert "<div class='course-panel failed'>" in html and "○○○○" in html and "30 of 30 wrong" in html
     nasty = panel.CheckResult("x", "<b>t</b>", False, 0, 1, "raised", "<img src=x onerror=alert(1)>")
     assert "<img" not in nasty._repr_html_()
+
+
+def test_only_what_differs_is_written():
+    def one_off(query, key):
+        scores = SCORES.reference(query, key).clone()
+        scores[..., 0, 1] += 1
+        return scores
+
+    html = examine(SCORES, one_off, seed=3).html()
+    assert html.count("<td class=wrong>") == 1 and "<td class=wrong>+1</td>" in html and html.count("<td class=fine>·</td>") == 29
+    assert "1 of 30 wrong" in html and html.count("<table") == 3
+
+
+def test_a_right_prediction_has_its_reason():
+    order = find("03.9")
+    assert "Why: Token i takes its output with it" in str(examine(order, order.reference))
+    assert examine(SCORES, SCORES.reference).why is None
 
 
 def test_result_fields_and_truth():
@@ -454,6 +472,8 @@ def test_a_right_answer_is_shown_beside_the_courses(monkeypatch, tmp_path):
     assert "return torch.einsum" in shown.own and "return query @ key" in shown.ours
     assert "einsum names the axes" in shown.sentence and "ms" in shown.sentence
     assert "return torch.einsum" in repr(shown) and "&quot;...nd" in shown._repr_html_()
+    assert "<span class=other>    return query @ key" in shown._repr_html_() and "<span>def attention" in shown._repr_html_()
+    assert '"""' not in shown.own + shown.ours, "without docstrings"
     assert "First get it right" in examine(SCORES, SCORES.misconceptions[0].answer).compare().sentence
     monkeypatch.setattr(comparison, "ROOT", tmp_path)
     assert "without its solutions" in result.compare().sentence

@@ -193,9 +193,9 @@ def test_each_wrong_entry_has_its_reason():
     result = examine(predict, right | {"a": 8, "d": "no", "c": 1.5})
     assert result.points == 2
     for text in (
-        "“a”: the mistake is “root forgotten”. Take the square.",
-        "“d”: the mistake is “said no”.",
-        "“c”: The digits are right, the unit is not",
+        "In “a” the mistake is: root forgotten. Take the square.",
+        "In “d” the mistake is: said no.",
+        "In “c”: The digits are right, the unit is not",
     ):
         assert text in str(result)
     assert examine(predict, right | {"a": 8}).mistake == "root forgotten"
