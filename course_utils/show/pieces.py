@@ -23,7 +23,7 @@ def piece(name: str, **state: Any) -> None:
     width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))
     shown = {"alt": known[name], "width": width // 2, "height": height // 2}
     bundle = {"image/png": base64.b64encode(png).decode("ascii"), "text/plain": f"[piece: {known[name]}]"}
-    show_live(name, state, bundle, {"image/png": shown})
+    show_live(name, json.loads(json.dumps(state, default=str)), bundle, {"image/png": shown})
 
 
 def show_live(kind: str, state: dict[str, Any], still: dict[str, Any], metadata: dict[str, Any] | None = None) -> None:

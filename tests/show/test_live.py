@@ -17,7 +17,7 @@ PIECES = json.loads((LIVE_FOLDER / "pieces.json").read_text("utf-8"))
 
 
 @pytest.mark.skipif(NODE is None, reason="no Node here")
-@pytest.mark.parametrize("name", ["frames", "ask_the_curve", "choose_by_hand", "two_clocks", "one_matrix", "bias_maps"])
+@pytest.mark.parametrize("name", ["frames", "ask_the_curve", "choose_by_hand", "two_clocks", "one_matrix", "bias_maps", "bet"])
 def test_the_mathematics(name):
     there = json.dumps(str(Path(__file__).with_name("live") / f"test_{name}.js"))
     done = subprocess.run([NODE, "--input-type=module", "--eval", f"import {there}"], capture_output=True, text=True)

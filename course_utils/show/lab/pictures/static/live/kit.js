@@ -1,6 +1,7 @@
 // What every piece that moves is made of: elements, controls, things to drag, and a little arithmetic.
 // A piece is one ES module that exports `render(root, state, page)`: it fills `root`, an empty element, and may return a function
-// that ends it. `state` is plain data. `page.ask(request)` asks the kernel, where there is one. Imports are named, and from './….js'.
+// that ends it. `state` is plain data. In JupyterLab `page.ask(request)` asks the kernel, `page.write(exercise, change)` changes an answer
+// cell, `page.keep(state)` stores a state in the notebook. Imports are named, and from './….js'.
 
 /** An element with attributes and children; an attribute that is a function listens, one that is false or null is left out. */
 export function make(tag, attributes = {}, ...children) {

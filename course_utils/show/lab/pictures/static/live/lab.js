@@ -36,8 +36,23 @@ async function ask(app, node, request) {
   return reply?.content?.user_expressions?.frame?.data?.[MIME] ?? null;
 }
 
+const around = (app, node) => [...app.shell.widgets('main')].find((one) => one.node.contains(node));
+
 function kernelOf(app, node) {
-  return [...app.shell.widgets('main')].find((one) => one.node.contains(node))?.sessionContext?.session?.kernel;
+  return around(app, node)?.sessionContext?.session?.kernel;
+}
+
+/** Let `change` make a new source for an answer cell of an exercise, in the notebook around `node`; false where it finds nothing to change. */
+export function write(app, node, exercise, change) {
+  const notebook = around(app, node)?.content;
+  return (notebook?.widgets || []).some(({ model }, index) => {
+    const { exercise: own, role } = model.getMetadata('course') || {};
+    const next = own === exercise && role === 'answer' ? change(model.sharedModel.getSource()) : null;
+    if (next === null) return false;
+    model.sharedModel.setSource(next);
+    notebook.activeCellIndex = index;
+    return true;
+  });
 }
 
 /** Wait while the kernel has something else to do: the reader's cells come first. */
@@ -70,6 +85,7 @@ export function renderer(Widget, app) {
           still,
           ask: (request) => ask(app, this.node, request),
           idle: () => idle(app, this.node),
+          write: (exercise, change) => write(app, this.node, exercise, change),
           keep: (next) => {
             if (this.isDisposed) return;
             const data = { ...model.data, [MIME]: { kind, state: next } };
