@@ -252,9 +252,6 @@ def test_it_is_an_assignment_of_nbgrader(course: Path, tmp_path: Path) -> None:
 def test_the_book_has_it_behind_the_chapters(course: Path, tmp_path: Path) -> None:
     """Pages, answers and links, made by Sphinx; a dead link would fail."""
     shutil.copytree(ROOT / "docs" / "book", course / "docs" / "book")
-    (course / "docs" / "images").mkdir()
-    shutil.copy(ROOT / "docs" / "images" / "map.png", course / "docs" / "images")
-    (course / "docs" / "images" / "map.json").write_text('{"03": [1, 2, 3, 4]}', encoding="utf-8")
     (course / "docs" / "ledger.md").write_text("| id | chapter | claim | correction |\n|---|---|---|---|\n", encoding="utf-8")
     (course / "docs" / "claims.md").write_text("# Claims\n", encoding="utf-8")
     (course / "docs" / "terms.tsv").write_text("twice\ttwo times\t03-deeper\tExercise 03.2\n", encoding="utf-8")
@@ -270,4 +267,6 @@ def test_the_book_has_it_behind_the_chapters(course: Path, tmp_path: Path) -> No
     assert 'Deeper: <a href="03_more.html">More</a>' in chapter and 'href="03_more.html#s-03-deeper-2"' in chapter
     assert '<a href="04_last.html">04</a>' in companion and '<a href="03_tiny.html">← Tiny</a>' in companion
     assert 'href="03_tiny.html#s-03-0"' in companion and "chapters/deeper</code>" in companion
+    cover = (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    assert '<a href="chapters/03_tiny.html" title="' in cover and 'data-live="gpt_page"' in cover
     assert (tmp_path / "site/notebooks/03_more.ipynb").exists() and "Answer to exercise 03.2" in companion

@@ -2,57 +2,41 @@
 
 from __future__ import annotations
 
-import html
-import json
 import re
-import shutil
 from pathlib import Path
 
 from ..errors import AuthoringError
 from ..ledger import read_ledger
+from .course_map import course_map
+from .live import standing
 from .pages import Page, answer_label, exercises, has_answers
 
 COVER = """# Attention, from Kernels to GPT
 
-A course that starts with a weighted mean from 1964 and ends with a language model, one small step at a time, in runnable PyTorch. Every
-claim is an experiment; every "wrong" comes with the reason.
+This page contains a small GPT. Type. Everything you see moving, you will have built by chapter 11a.
 
-This is the course to *read*: each chapter as it was executed, pictures and all, with the exercises still blank and the answers on pages of
-their own. Sliders and viewers work on these pages. To *work* through the course, with checks that answer at once, open it in JupyterLab:
+{piece}
+
+This is the course to *read*. It starts with a weighted mean from 1964 and ends with a language model, one small step at a time, in runnable
+PyTorch: each chapter as it was executed, with the exercises still blank and the answers on pages of their own. To *work* through it, with
+checks that say why an answer is wrong, open it in JupyterLab:
 
 ```
 python course.py lab
 ```
 
+## Where it goes
+
+The trunk is one machine, built part by part. Then it branches: both halves, the encoder alone, the decoder alone. The last chapter leads
+back to the first. Each box leads to its chapter.
+
 """
-MAP = (
-    "The map of the chapters, from kernel regression over self-attention and the Transformer to BERT, GPT and their relatives, "
-    "and on to fast and long attention"
-)
-
-
 _INTERNAL = re.compile(r" ?`\[run\]`| \(\d\d-\d\d\)|; values in \d\d-\d\d")  # what only the ledger's readers can follow
 
 
 def toctree(caption: str, names: list[str]) -> str:
     """A list of pages for the sidebar; nothing where there are none."""
     return "\n".join(["```{toctree}", ":maxdepth: 1", f":caption: {caption}", "", *names, "```", ""]) if names else ""
-
-
-def stage_map(pages: list[Page], root: Path, out: Path) -> str:
-    """The map as HTML, each box a link to its chapter; where they lie is written by ``docs/pictures.py``."""
-    boxes = json.loads((root / "docs" / "images" / "map.json").read_text(encoding="utf-8"))
-    (out / "static" / "images").mkdir(parents=True, exist_ok=True)
-    shutil.copy(root / "docs" / "images" / "map.png", out / "static" / "images" / "map.png")
-    links = []
-    for page in pages:
-        if page.label in boxes:
-            left, top, width, height = boxes[page.number]
-            links.append(
-                f'<a href="chapters/{page.stem}.html" aria-label="{html.escape(page.title)}" title="{html.escape(page.title)}" '
-                f'style="left:{left}%;top:{top}%;width:{width}%;height:{height}%"></a>'
-            )
-    return f'<div class="map"><img src="_static/images/map.png" alt="{MAP}">{"".join(links)}</div>\n\n'
 
 
 def read_claims(root: Path) -> list[tuple[str, str, str]]:
@@ -145,8 +129,9 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
         (out / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     (out / "index.md").write_text(
-        COVER
-        + stage_map(pages, root, out)
+        COVER.format(piece=standing("gpt_page", "cover-gpt", out / "static"))
+        + course_map({page.label: (f"chapters/{page.stem}.html", page.title) for page in pages})
+        + "\n\n"
         + toctree("Chapters", [f"chapters/{page.stem}" for page in pages if not page.is_companion])
         + toctree("Deeper", [f"chapters/{page.stem}" for page in pages if page.is_companion])
         + toctree("Answers", [f"answers/{page.stem}" for page in pages if has_answers(page)])

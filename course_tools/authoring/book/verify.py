@@ -17,6 +17,7 @@ class _Reader(HTMLParser):
         self.ids: set[str] = set()
         self.links: list[str] = []
         self.loads: list[str] = []
+        self.moving: list[str] = []  # from the top of the site
         self.nameless: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -24,7 +25,7 @@ class _Reader(HTMLParser):
         self.ids.update(found[name] for name in ("id", "name") if name in found)
         if "data-state" in found:  # of a piece that moves
             files = f"{found['data-live']}.css", "live.css", *(f"{name}.js" for name in [found["data-state"], *found["data-needs"].split()])
-            self.loads += [f"../_static/live/{name}" for name in files]
+            self.moving += [f"_static/live/{name}" for name in files]
         if tag == "a" and "href" in found:
             self.links.append(found["href"])
         for name in found:
@@ -59,6 +60,9 @@ def _of_page(path: Path, page: _Reader, pages: dict[Path, _Reader], site: Path) 
         if parts.scheme or parts.netloc:
             yield f"loads from another machine: {address}"
         elif parts.path and not (path.parent / unquote(parts.path)).exists():
+            yield f"loads what is not there: {address}"
+    for address in page.moving:
+        if not (site / address).exists():
             yield f"loads what is not there: {address}"
     for address in dict.fromkeys(page.links):
         parts = urlsplit(address)

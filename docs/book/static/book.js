@@ -11,7 +11,7 @@
 
   /* Pictures enlarge: each becomes a button that opens one dialog, which Escape closes. */
   function pictures() {
-    const images = [...document.querySelectorAll(".bd-article img")].filter((image) => !image.closest("a, button, dialog, .map"));
+    const images = [...document.querySelectorAll(".bd-article img")].filter((image) => !image.closest("a, button, dialog"));
     if (!images.length || !window.HTMLDialogElement) return;
 
     const large = make("img", { alt: "" });
@@ -99,7 +99,16 @@
     target.scrollIntoView();
   }
 
+  /* The map ticks the chapters that were opened in this browser; it is told to nobody. */
+  function visits() {
+    const opened = new Set((localStorage.getItem("course-opened") || "").split(" "));
+    const name = (address) => address.match(/chapters\/(\w+)\.html/)?.[1];
+    if (name(location.pathname)) localStorage.setItem("course-opened", [...opened.add(name(location.pathname))].join(" ").trim());
+    document.querySelectorAll(".course-map a").forEach((link) => link.classList.toggle("opened", opened.has(name(link.getAttribute("href")))));
+  }
+
   const start = () => {
+    visits();
     pictures();
     if (location.search === "?print") {  // pdf.py asks so: a browser without a window does not say that it prints
       hang();
