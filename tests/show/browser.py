@@ -47,6 +47,8 @@ def lab(root: Path) -> Iterator[str]:
         "--ServerApp.password=",
         f"--ServerApp.root_dir={root}",
         f"--LabApp.extra_labextensions_path={ours}",
+        "--LabApp.custom_css=True",
+        f"--ServerApp.tornado_settings={{'static_custom_path': [{str(ours)!r}]}}",
         "--LabApp.expose_app_in_browser=True",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",

@@ -249,6 +249,36 @@ def test_links_open_the_right_notebook_at_the_right_place(page, address):
     assert page.outside == []
 
 
+@pytest.mark.skipif("03_self_attention.ipynb" not in CHAPTERS, reason="looks at chapter 03")
+def test_the_page_shows_what_is_yours_and_hides_what_holds(page, address):
+    """Lines of text are short; an exercise has its rule; a test that holds takes 14 pixels; a panel keeps its look untrusted."""
+    import axe_playwright_python
+
+    notebook = Notebook(page, address, "chapters/03_self_attention.ipynb")
+    assert page.evaluate("() => document.querySelector('.jp-MarkdownOutput > p').getBoundingClientRect().width") <= 44 * 16
+    page.wait_for_function("() => document.querySelector('[data-course]')")
+    index = notebook.js("return nb.widgets.findIndex(cell => cell.node.dataset.course === 'silent');")
+    cell = notebook.show(index)
+    assert cell.bounding_box()["height"] <= 14
+    cell.locator(".jp-MoreHorizIcon").click()
+    page.wait_for_function("() => document.querySelector('.jp-Cell.jp-mod-active').dataset.course === ''")
+    assert "assert" in cell.inner_text()
+    panel = """<style>td { color: red }</style><div class="course-panel failed"><div class="head">✗ 03.1 <i>not yet</i></div>
+        <div class="tables"><div><table><tr><td class="wrong">+1</td><td class="fine">·</td></tr></table></div></div></div>"""
+    check = notebook.find("03.1", "check")
+    notebook.js("nb.widgets[argument[0]].model.trusted = false; nb.widgets[argument[0]].model.outputs.fromJSON([argument[1]]);",
+                [check, {"output_type": "display_data", "data": {"text/html": panel}, "metadata": {}}])  # fmt: skip
+    page.add_script_tag(path=Path(axe_playwright_python.__file__).with_name("axe.min.js"))
+    for theme in ("JupyterLab Dark", "JupyterLab Light"):
+        page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })", theme)
+        page.wait_for_timeout(2000)
+        cell = notebook.show(check)
+        assert cell.evaluate("cell => getComputedStyle(cell).borderLeft") == "4px solid rgb(141, 108, 171)"
+        assert "rgba(184, 62, 38, 0.06)" in cell.locator(".course-panel").evaluate("panel => getComputedStyle(panel).background")
+        found = page.evaluate("async () => (await axe.run('.course-panel')).violations.flatMap(one => one.nodes.map(n => one.id + n.html))")
+        assert found == []
+
+
 @pytest.mark.parametrize("name", [name for name in CHAPTERS if name.startswith(("00", "10"))])
 def test_what_we_show_is_accessible(page, address, name):
     """Pictures have their description, and axe finds nothing serious in texts and outputs; JupyterLab's own parts are its own."""

@@ -1,6 +1,6 @@
 // JupyterLab draws a picture without the description that is stored beside it, so that a screen reader says nothing of it.
 // This extension, for which nothing has to be built, reads the description from the output and gives it to the picture.
-// It shows the course's pieces that move (live/lab.js). It also gives sliders the name that stands beside them, dims pictures in the dark theme, and lets wide formulas scroll.
+// It shows the course's pieces that move (live/lab.js). It also gives sliders the name that stands beside them, says what each cell is for, dims pictures in the dark theme, and lets wide formulas scroll.
 // And it goes to the exercise that the address names, as in /lab/tree/work/01_kernel_regression.ipynb#exercise-01.3.
 (() => {
   // Every output area below a widget of JupyterLab: those of the cells, and those that stand inside a slider's output.
@@ -17,6 +17,14 @@
         if (output && output.data['image/png']) image.alt = output.metadata['image/png']?.alt || output.data['text/plain'] || 'figure';
       });
     }
+  }
+
+  // What a cell is for, said to custom.css: its role in an exercise; or that it is folded; or that it is a folded test that holds and says nothing.
+  function mark(cell) {
+    const folded = cell.inputHidden && cell.model.type === 'code';
+    const silent = folded && !cell.model.outputs.length && /^\s*assert\b/m.test(cell.model.sharedModel.getSource())
+      && !cell.model.getMetadata('tags')?.includes('revealing'); // that one shows a picture as soon as it runs
+    cell.node.dataset.course = cell.model.getMetadata('course')?.role || (silent ? 'silent' : folded ? 'folded' : '');
   }
 
   const exercise = location.hash.startsWith('#exercise-') ? location.hash.slice(1) : ''; // JupyterLab itself may drop it later
@@ -49,6 +57,7 @@
       for (const handle of document.querySelectorAll('.noUi-handle:not([aria-label])')) {
         handle.ariaLabel = handle.closest('.jupyter-widgets')?.querySelector('.widget-label')?.textContent || 'slider';
       }
+      for (const cell of app.shell.currentWidget?.content?.widgets || []) if (cell.model?.getMetadata) mark(cell);
       if (!document.querySelector('.jp-RenderedImage img:not([alt])')) return;
       for (const widget of app.shell.widgets('main')) (widget.content?.widgets || [widget]).forEach(describe); // the cells of a notebook
     }, 1000);
