@@ -90,6 +90,8 @@ def test_a_staged_chapter_has_labels_pictures_with_alt_text_and_ways_to_the_answ
     for match, section in exercises(page):
         assert text.count(f"(#a-{match['id'].replace('.', '-')})") == 1
         assert f"({section.label})=\n### {section.text}" in text
+    folded = [cell for cell in staged.cells if cell.cell_type == "code" and "hide-input" in cell.metadata.get("tags", [])]
+    assert folded and not [cell for cell in folded if not cell.outputs and re.search(r"^assert .*\Z", cell.source, re.MULTILINE)]
     figures = list((tmp_path / "static" / "figures").glob("*.png"))
     outputs = [output for cell in staged.cells if cell.cell_type == "code" for output in cell.outputs]
     assert figures and not any("image/png" in output.get("data", {}) for output in outputs)
@@ -253,7 +255,7 @@ def test_pictures_enlarge_by_click_and_by_keyboard(site, pages, browser, width, 
     page = browser.new_page(viewport={"width": width, "height": height})
     stem = next(found.stem for found in pages if found.number == "06")
     page.goto((site / "chapters" / f"{stem}.html").as_uri())
-    pictures = page.locator(".bd-article img")
+    pictures = page.locator(".bd-article img:not(.live img)")
     assert page.locator(".picture-button > img").count() == pictures.count() > 3
     widths = pictures.evaluate_all("found => found.map(image => Number(image.getAttribute('width')))")
     widest = widths.index(max(widths))

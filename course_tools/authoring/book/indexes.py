@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from pathlib import Path
+
+import nbformat
+
+from course_utils.show.pieces import LIVE, LIVE_FOLDER
 
 from ..errors import AuthoringError
 from ..ledger import read_ledger
 from .course_map import course_map
-from .live import standing
+from .live import shown
 from .pages import Page, answer_label, exercises, has_answers
 
 COVER = """# Attention, from Kernels to GPT
@@ -37,6 +43,14 @@ _INTERNAL = re.compile(r" ?`\[run\]`| \(\d\d-\d\d\)|; values in \d\d-\d\d")  # w
 def toctree(caption: str, names: list[str]) -> str:
     """A list of pages for the sidebar; nothing where there are none."""
     return "\n".join(["```{toctree}", ":maxdepth: 1", f":caption: {caption}", "", *names, "```", ""]) if names else ""
+
+
+def standing(name: str, place: str, static: Path) -> str:
+    """A piece on a page beside the chapters' folder, as it begins."""
+    png, alts = LIVE_FOLDER / f"{name}.png", json.loads((LIVE_FOLDER / "pieces.json").read_text(encoding="utf-8"))
+    data = {LIVE: {"kind": name, "state": {}}, "image/png": base64.b64encode(png.read_bytes()).decode("ascii")}
+    output = nbformat.v4.new_output("display_data", data, metadata={"image/png": {"alt": alts[name]}})
+    return str(shown(output, place, static).data["text/html"]).replace("../_static/", "_static/")
 
 
 def read_claims(root: Path) -> list[tuple[str, str, str]]:

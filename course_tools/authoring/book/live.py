@@ -26,14 +26,6 @@ def stage_scripts(static: Path) -> None:
             (static / source.name).write_text(script(source.stem), encoding="utf-8")
 
 
-def standing(name: str, place: str, static: Path) -> str:
-    """A piece on a page beside the chapters' folder, as it begins."""
-    png, alts = LIVE_FOLDER / f"{name}.png", json.loads((LIVE_FOLDER / "pieces.json").read_text(encoding="utf-8"))
-    data = {LIVE: {"kind": name, "state": {}}, "image/png": base64.b64encode(png.read_bytes()).decode("ascii")}
-    output = nbformat.v4.new_output("display_data", data, metadata={"image/png": {"alt": alts[name]}})
-    return str(shown(output, place, static).data["text/html"]).replace("../_static/", "_static/")
-
-
 def picture(png: str, name: str, static: Path, metadata: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Write a picture of a notebook into ``static/figures``; its address on a page, and its attributes."""
     raw = base64.b64decode(png)

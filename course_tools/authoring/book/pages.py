@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 from collections.abc import Iterator
@@ -137,6 +138,8 @@ def stage_chapter(page: Page, root: Path, out: Path, links: CrossReferences) -> 
             stored = solved.get(cell.id, cell.outputs) if "revealing" in tags else cell.outputs
             outputs = [] if _personal(cell) else stored
             cell.outputs = [shown(output, f"{page.stem}-{cell.id}-{place}", static) for place, output in enumerate(outputs)]
+            if _silent(cell):
+                continue
             if "revealing" in tags:
                 cell.metadata["tags"] = [*tags, FOLD_OUTPUT]
             if cell.metadata.get("jupyter", {}).get("source_hidden"):
@@ -167,6 +170,12 @@ def _way(found: re.Match[str]) -> str:
 def _personal(cell: NotebookNode) -> bool:
     """Whether a cell's output speaks to whoever runs it: the panel of a check that nobody attempted, somebody's progress."""
     return tag_of(cell).role == "check" or "live" in cell.metadata.get("tags", [])
+
+
+def _silent(cell: NotebookNode) -> bool:
+    """Whether a folded cell shows nothing and only makes sure of something: a reader of the page would open it in vain."""
+    folded = cell.metadata.get("jupyter", {}).get("source_hidden") and not cell.outputs
+    return bool(folded) and isinstance(ast.parse(cell.source).body[-1], ast.Assert)
 
 
 def _labelled(source: str, number: str, position: int) -> tuple[str, int]:

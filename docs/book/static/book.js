@@ -11,8 +11,8 @@
 
   /* Pictures enlarge: each becomes a button that opens one dialog, which Escape closes. */
   function pictures() {
-    const images = [...document.querySelectorAll(".bd-article img")].filter((image) => !image.closest("a, button, dialog"));
-    if (!images.length || !window.HTMLDialogElement) return;
+    const images = [...document.querySelectorAll(".bd-article img")].filter((image) => !image.closest("a, button, dialog, .live"));
+    if (!window.HTMLDialogElement) return;
 
     const large = make("img", { alt: "" });
     const stage = make("div", { class: "picture-view-stage", tabindex: "0", role: "group", "aria-label": "Picture; arrow keys move it" },
@@ -56,6 +56,9 @@
       if (event.key === "Escape") view.close();
       if (event.key === "+" || event.key === "=") show(scale * 1.3);
       if (event.key === "-") show(scale / 1.3);
+    });
+    document.addEventListener("click", ({ target }) => {  // the picture under a slider is drawn when a reader comes near
+      if (target.matches(".course-live.frames img")) open(target, target);
     });
     images.forEach((image) => {
       const button = make("button", { type: "button", class: "picture-button", "aria-haspopup": "dialog",
