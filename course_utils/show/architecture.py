@@ -8,30 +8,6 @@ from .figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, ink, panels, sns
 
 LEVELS = ("a black box", "encoder and decoder", "six layers each", "inside two layers", "inside attention")
 SOURCE, TARGET = "I have a cat", "Ich habe eine Katze"
-# what stands in the boxes when their names are to be found (exercise 00.7), level by level; a "?" gives another box's name away
-LETTERS = (
-    {SOURCE: "A", TARGET: "B"},
-    {"encoder": "C", "decoder": "D"},
-    {f"{kind} layer {i}": "?" for kind in ("encoder", "decoder") for i in range(1, 7)} | {"encoder layer 6": "E"},
-    {
-        "self-attention": "F",
-        "add & norm": "G",
-        "feed-forward": "H",
-        "masked self-attention": "I",
-        "attention to the encoder": "J",
-        "one encoder layer": "left stack",
-        "one decoder layer": "right stack",
-        "memory: what the last\nencoder layer returns": "",
-    },
-    {
-        "V  (m, d_v)": "L",
-        "Q  (n, d_k)": "?",
-        "K  (m, d_k)": "?",
-        "Q Kᵀ\n(n, m)": "product\n(n, m)",
-        "A V\n(n, d_v)": "product\n(n, d_v)",
-        "weights A (n, m)": "weights (n, m)",
-    },
-)
 
 
 def transformer(level: int) -> Figure:
@@ -45,15 +21,6 @@ def transformer(level: int) -> Figure:
     fig, ax = sheet(16, 6.4, (8.0, 3.4))
     ax.set_title(f"{level}: {LEVELS[level - 1]}")
     (_black_box, _two_boxes, _layers, _inside)[level - 1](ax)
-    return fig
-
-
-def lettered(level: int) -> Figure:
-    """:func:`transformer` with letters in place of the names that exercise 00.7 asks for."""
-    fig = transformer(level)
-    fig.axes[0].set_title(f"level {level}")
-    for text in fig.axes[0].texts:
-        text.set_text(LETTERS[level - 1].get(text.get_text(), text.get_text()))
     return fig
 
 

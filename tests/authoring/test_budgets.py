@@ -16,7 +16,6 @@ from course_utils.paths import ROOT
 # Nothing may be added here, and no figure may get worse. Whoever shortens a chapter takes out what it keeps.
 NOT_YET = """
     words lines longest median tables largest pictures over claims reading core
-00      .     .       .      .      .       .        5    .      .       .    .
 00b  3641   337      21      7      7      27        .    .      .      83  135
 01      .   357      19      .      9      28        .    .      2      75    .
 02   4214   442      23      9     16      21        7    9      3     106  149
@@ -63,7 +62,7 @@ def test_a_chapter_keeps_its_budget(number: str, name: str) -> None:
 
 def test_the_list_only_gets_shorter() -> None:
     assert set(LISTED) <= set(CHAPTERS) - {"03"}, "a chapter in the new form is listed no more"
-    assert sum(map(len, LISTED.values())) <= 179
+    assert sum(map(len, LISTED.values())) <= 178
 
 
 @pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs a notebook: `course.py test --full`")

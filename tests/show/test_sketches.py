@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from course_checks.exercises.ch00.labels_of_boxes import NAMES
 from course_utils.show import sequences, sketches
-from course_utils.show.architecture import LETTERS, LEVELS, fine_tuning, lettered, timeline, transformer
+from course_utils.show.architecture import LEVELS, fine_tuning, timeline, transformer
 from course_utils.show.figures import panels, plt
 
 CANDIDATE, REFERENCE = "the cat sat on the mat".split(), "the cat sat on a mat".split()
@@ -78,15 +77,6 @@ def test_the_large_drawings_have_no_small_text():
     for level in range(1, len(LEVELS) + 1):
         assert words(transformer(level))
     assert "the weights are copied" in words(fine_tuning())
-
-
-def test_the_boxes_of_the_exercise_carry_the_letters_of_its_names():
-    said = [set(words(lettered(level))) for level in range(1, len(LEVELS) + 1)]
-    assert sorted(letter for level in said for letter in level if letter in NAMES) == sorted(NAMES)
-    behind = {letter: text for level in LETTERS for text, letter in level.items() if letter in NAMES}
-    assert {letter: behind[letter] for letter in "CDFGHIJ"} == {letter: NAMES[letter] for letter in "CDFGHIJ"}
-    hidden = {"encoder", "decoder", "self-attention", "masked self-attention", "feed-forward", "add & norm", "attention to the encoder"}
-    assert not hidden & set.union(*said)
 
 
 def test_relatives_say_what_they_change():

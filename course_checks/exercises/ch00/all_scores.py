@@ -1,4 +1,4 @@
-"""Exercise 00.4: every query times every key of its sentence. The oracle takes one pair after the other."""
+"""Exercise 00.3: every query times every key of its sentence. The oracle takes one pair after the other."""
 
 import torch
 from torch import Tensor

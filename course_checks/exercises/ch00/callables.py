@@ -1,4 +1,4 @@
-"""Rules that exercise 00.6 hands to an answer; nothing here tells what is right."""
+"""Rules that exercise 00.4 hands to an answer; nothing here tells what is right."""
 
 from ...case import register
 

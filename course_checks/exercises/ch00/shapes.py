@@ -1,4 +1,4 @@
-"""Exercise 00.1: shapes, predicted. The oracle reads them off tensors: two sentences, five tokens, eight features."""
+"""Exercise 00.2: shapes, predicted. The oracle reads them off tensors: two sentences, five tokens, eight features."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Exercise 00.6: a mask from a rule about two positions. The oracle cuts its masks out of triangles."""
+"""Exercise 00.4: a mask from a rule about two positions. The oracle cuts its masks out of triangles."""
 
 import torch
 from torch import Tensor
