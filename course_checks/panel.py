@@ -157,7 +157,7 @@ class CheckResult:
         return f"<div class='course-panel {self._state}'><div class='head'>{head}</div>{rows}</div>"
 
     def _repr_html_(self) -> str:
-        return f"<style>{STYLE}</style>{self.html()}"
+        return self.html() if self._state == "not attempted" else f"<style>{STYLE}</style>{self.html()}"
 
     def show(self) -> None:
         """Display the panel (in a terminal: print it)."""

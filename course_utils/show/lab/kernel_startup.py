@@ -28,8 +28,7 @@ def _told(shell, kind, error, traceback, tb_offset=None):
         )
     else:
         return shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
-    box = "border-left:4px solid #7a8594;padding:.5em .9em;background:var(--jp-layout-color2,rgba(128,128,128,.08))"
-    display({"text/html": f"<div style='{box}'><b>{head}</b> {text}</div>", "text/plain": text}, raw=True)
+    display({"text/html": f"<div class='course-panel'><b>{head}</b> {text}</div>", "text/plain": text}, raw=True)
 
 
 get_ipython().set_custom_exc((NameError, AttributeError, ImportError), _told)
