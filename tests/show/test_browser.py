@@ -257,6 +257,10 @@ def test_the_page_shows_what_is_yours_and_hides_what_holds(page, address):
     notebook = Notebook(page, address, "chapters/03_self_attention.ipynb")
     assert page.evaluate("() => document.querySelector('.jp-MarkdownOutput > p').getBoundingClientRect().width") <= 44 * 16
     page.wait_for_function("() => document.querySelector('[data-course]')")
+    imports = page.locator(".jp-Cell[data-course=imports] .jp-InputArea-editor").first
+    assert imports.bounding_box()["height"] < 40
+    imports.click()
+    assert imports.bounding_box()["height"] > 100
     index = notebook.js("return nb.widgets.findIndex(cell => cell.node.dataset.course === 'silent');")
     cell = notebook.show(index)
     assert cell.bounding_box()["height"] <= 14

@@ -19,12 +19,14 @@
     }
   }
 
-  // What a cell is for, said to custom.css: its role in an exercise; or that it is folded; or that it is a folded test that holds and says nothing.
+  // What a cell is for, said to custom.css: its role in an exercise; or that it is a folded test that holds and says nothing; that it is folded;
+  // that it only imports.
   function mark(cell) {
-    const folded = cell.inputHidden && cell.model.type === 'code';
-    const silent = folded && !cell.model.outputs.length && /^\s*assert\b/m.test(cell.model.sharedModel.getSource())
+    const source = cell.model.type === 'code' ? cell.model.sharedModel.getSource() : '', folded = source && cell.inputHidden;
+    const silent = folded && !cell.model.outputs.length && /^\s*assert\b/m.test(source)
       && !cell.model.getMetadata('tags')?.includes('revealing'); // that one shows a picture as soon as it runs
-    cell.node.dataset.course = cell.model.getMetadata('course')?.role || (silent ? 'silent' : folded ? 'folded' : '');
+    const imports = /^(import|from) /m.test(source) && source.split('\n').every((line) => /^($|#|import |from |[\s)])/.test(line));
+    cell.node.dataset.course = cell.model.getMetadata('course')?.role || (silent ? 'silent' : folded ? 'folded' : imports ? 'imports' : '');
   }
 
   const exercise = location.hash.startsWith('#exercise-') ? location.hash.slice(1) : ''; // JupyterLab itself may drop it later
