@@ -11,7 +11,7 @@ import torch
 
 from course_tools.authoring.book.pdf import find_browser
 from course_tools.authoring.live.scripts import page
-from course_tools.authoring.live.weights import module
+from course_tools.authoring.live.weights import MODELS, module
 from course_utils.paths import PACKAGE, ROOT
 from course_utils.show.pieces import LIVE_FOLDER
 from course_utils.training.mini_gpt import load_mini_gpt
@@ -45,10 +45,11 @@ def test_the_engine_computes_what_pytorch_computes(tmp_path):
     print(run.stdout)
 
 
-def test_the_weights_of_the_page_are_the_stored_file():
-    text = (LIVE_FOLDER / "weights_mini_gpt.js").read_text()
-    assert text == module("mini_gpt")
-    assert base64.b64decode(text.split('"')[1]) == (PACKAGE / "training" / "mini_gpt.safetensors").read_bytes()
+@pytest.mark.parametrize("name", MODELS)
+def test_the_weights_of_the_page_are_the_stored_file(name):
+    text = (LIVE_FOLDER / f"weights_{name}.js").read_text()
+    assert text == module(name)
+    assert base64.b64decode(text.split('"')[1]) == (PACKAGE / "training" / f"{name}.safetensors").read_bytes()
 
 
 @pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1" or find_browser() is None, reason="needs a Chromium, and --full")

@@ -5,7 +5,7 @@ import base64
 from course_utils.paths import PACKAGE
 from course_utils.show.pieces import LIVE_FOLDER
 
-MODELS = ("mini_gpt",)
+MODELS = ("mini_gpt", "translator")
 
 
 def module(name: str) -> str:
