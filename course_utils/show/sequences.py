@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from .drawings import arrow, box, sheet
-from .figures import BLUE, GREEN, GREY, ORANGE, RED, ink, panels
+from .figures import BLUE, GREEN, GREY, ORANGE, RED, ink
 
 
 def beam_tree(steps: Sequence[Mapping[Any, float]], beam: int, end: str = "") -> Figure:
@@ -45,33 +44,6 @@ def beam_tree(steps: Sequence[Mapping[Any, float]], beam: int, end: str = "") ->
             arrow(ax, (from_x + (0.42 if t == 0 else 0.92), from_y), (x - 0.92, y), colour, 1.6 if goes_on or finished else 0.7)
             number = f"{column[tokens]:.2f}".replace("-", "−")
             box(ax, x, y, f"{tokens[-1]}  {number}" + (" ■" if finished else " ✓" if goes_on else ""), colour, 1.8, 0.44)
-    return fig
-
-
-def cache_steps(tokens: Sequence[str], given: int = 1) -> Figure:
-    """Which keys and values each step computes: without a cache every column again, with it the new column only.
-
-    One row for each step, one column for each token; the first step reads ``given`` tokens at once. ValueError unless
-    1 <= ``given`` <= number of tokens.
-    """
-    if not 1 <= given <= len(tokens):
-        raise ValueError(f"given={given} must lie between 1 and the {len(tokens)} tokens")
-    count = len(tokens) - given + 1
-    fig, axes = panels(2, 8.0, 0.34 * count + 1.2, sharey=True)
-    for ax, cached in zip(axes, (False, True), strict=True):
-        computed = 0
-        for step in range(count):
-            for column in range(given + step):
-                new = not cached or column >= given + step - 1 or step == 0
-                computed += new
-                ax.add_patch(Rectangle((column, step), 1, 1, facecolor=ORANGE if new else BLUE + "44", edgecolor="white", linewidth=1.5))
-                ax.text(column + 0.5, step + 0.53, "new" if new else "kept", ha="center", va="center", fontsize=9)
-        title = f"{'with a cache' if cached else 'everything again'}: {computed} computed"
-        ax.set(xlim=(0, len(tokens)), ylim=(count, 0), title=title, xlabel="key and value of")
-        ax.set_yticks([i + 0.5 for i in range(count)], [str(i + 1) for i in range(count)])
-        ax.set_xticks([i + 0.5 for i in range(len(tokens))], tokens, rotation=30 if max(map(len, tokens)) > 5 else 0)
-        ax.grid(False)
-    axes[0].set_ylabel("step")
     return fig
 
 

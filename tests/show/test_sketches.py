@@ -37,12 +37,6 @@ def test_the_beam_keeps_the_best_and_ends_take_no_place():
     assert {"A  −0.50 ✓", "B  −0.90", ".  −1.00 ■", "x  −1.10 ✓", "x  −1.40", "y  −3.00"} <= set(found)
 
 
-def test_a_cache_computes_each_column_once():
-    figure = sequences.cache_steps(list("abcde"), given=2)
-    assert [ax.get_title() for ax in figure.axes] == ["everything again: 14 computed", "with a cache: 5 computed"]
-    assert words(figure).count("kept") == 2 + 3 + 4
-
-
 def test_runs_in_common_are_clipped():
     found = words(sequences.common_runs(CANDIDATE, REFERENCE))
     assert [text for text in found if "found" in text] == ["5 of 6 found", "3 of 5 found", "2 of 4 found", "1 of 3 found"]
@@ -99,7 +93,6 @@ def test_a_timeline_names_its_models():
         (lambda ax: sequences.beam_tree([], 2), "0 steps"),
         (lambda ax: sequences.beam_tree(STEPS, 0), "beam=0"),
         (lambda ax: sequences.beam_tree([{("A",): 0.0}, {("B", "x"): 0.0}], 1), "not among those"),
-        (lambda ax: sequences.cache_steps(["a"], 2), "given=2"),
         (lambda ax: sequences.common_runs([], ["a"]), "0 and 1 tokens"),
         (lambda ax: sequences.merge_steps([("", [["a"]]), ("", [["b"]])]), "same words"),
         (lambda ax: sketches.angles([0.0, 0.0], {}, ax), "query must be"),
