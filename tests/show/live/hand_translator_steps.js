@@ -16,7 +16,13 @@
   };
   const wanted = 'neununddreißigtausendsiebenhundertfünfundfünfzig';
   const answer = { begins: said().includes('dreißig') && rows() === 4, ends: toTheEnd().includes(`${wanted}.`) };
-  named('Back').click();
+  named('Back').focus();
+  const key = (name) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: name, bubbles: true, cancelable: true }));
+  key('ArrowLeft');
+  named('Next word').focus();
+  key('ArrowRight');
+  answer.kept = named('Next word').disabled && document.activeElement === named('Back');
+  key('ArrowLeft');
   answer.back = !named('Next word').disabled;
   root.querySelectorAll('.map tbody button')[2].click();
   const other = root.querySelectorAll('.next')[1];

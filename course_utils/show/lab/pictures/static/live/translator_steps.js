@@ -148,10 +148,13 @@ export function render(root, state) {
   }
 
   function paint() {
+    const held = document.activeElement;
     bars.hidden = beaming();
     beams.hidden = !beaming();
     on.disabled = beaming() ? search.at(-1).done : ended() || full();
     back.disabled = (beaming() ? search : steps).length < 2;
+    if (held === on && on.disabled) back.focus({ preventScroll: true }); // a button that is off hears no keys
+    if (held === back && back.disabled) on.focus({ preventScroll: true });
     if (beaming()) paintBeam();
     else paintGreedy();
   }
