@@ -115,7 +115,7 @@ def test_the_project_names_no_machine_and_no_registry():
     words = [start + "root/", start + "work/", r"pypi\." + "org", r"files\.python" + "hosted"]
     for name in filter(None, tracked.stdout.split("\0")):
         path = ROOT / name
-        if path.suffix in (".png", ".ico", ".woff", ".safetensors") or not path.is_file():
+        if path.suffix in (".png", ".webp", ".ico", ".woff", ".safetensors") or not path.is_file():
             continue
         text = path.read_text(encoding="utf-8")
         assert not [w for w in words if re.search(w, text)], f"{name} names a machine path or a package registry"
