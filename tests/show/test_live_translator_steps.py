@@ -20,14 +20,14 @@ def test_the_engine_computes_what_pytorch_computes(tmp_path):
     (model, *sides), cases, looked = load_translator(), [], []
     for block in model.decoder.blocks:
         block.cross_attention.register_forward_pre_hook(lambda m, given: looked.append(m.weights(*given)[0].tolist()))
-    for number, pair in [(n, *number_pairs([n])) for n in [*split_numbers()[1][:24], 7, 110, 1001, 99_999]]:
+    for number, pair in [(n, *number_pairs([n])) for n in [*split_numbers()[1][:24], 5, 7, 110, 1001, 99_999]]:
         source, target = encode_pairs([pair], *sides)
         looked.clear()
         logits, cross = model(source, target[:, :-1])[0].tolist(), [*looked]
         beam = [(h.ids, h.log_probability, h.score) for h in beam_translate(model, source[0], 1, 2, 3, 24)]
         case = {"number": number, "words": pair[0], "ids": source[0].tolist(), "target": target[0, :-1].tolist(), "logits": logits}
         cases.append({**case, "cross": cross, "said": greedy(model, source, 1, 2, 24)[0].tolist(), "beam": beam})
-    (tmp_path / "cases.json").write_text(json.dumps(cases))
+    (tmp_path / "cases.json").write_text(json.dumps({"cases": cases, "few": sum(n < 100 for n in split_numbers()[0])}))
     subprocess.run(["node", "--no-warnings", ROOT / "tests/show/live/test_translator_steps.js", tmp_path / "cases.json"], check=True)
 
 

@@ -26,7 +26,10 @@ assert.deepEqual(greatest([0.2, 0.7, 0.1], 2), [1, 0]);
 
 let [worst, worstWeight, worstSum, places, spent] = [0, 0, 0, 0, 0];
 const farthest = (found, wanted, so) => wanted.reduce((most, one, i) => Math.max(most, Math.abs(one - found[i])), so);
-for (const { number, words, ids, target, logits, cross, said, beam } of JSON.parse(readFileSync(process.argv[2]))) {
+const { cases, few } = JSON.parse(readFileSync(process.argv[2]));
+assert.equal(few, 14); // as the note below the piece says, with an example of what comes of it
+assert.notDeepEqual(cases.find(({ number }) => number === 5).said.map((id) => model.target[id]), ['fünf', '<eos>']);
+for (const { number, words, ids, target, logits, cross, said, beam } of cases) {
   assert.deepEqual(englishWords(number), words);
   assert.deepEqual(words.map((word) => model.source.indexOf(word)), ids);
   const start = performance.now();
