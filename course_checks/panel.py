@@ -237,7 +237,7 @@ def _look(value: float, most: float) -> str:
 def _reason(exercise: Exercise) -> str | None:
     """Why a right prediction is right: the first hint against a mistake that tells it, and neither asks nor speaks of somebody's slip."""
     told = (misconception.hint for misconception in exercise.misconceptions)
-    return next((hint for hint in told if "?" not in hint and not re.search(r"\b[Yy]ou|^(Those|That|It|They) ", hint)), None)
+    return next((hint for hint in told if "?" not in hint and not re.search(r"\b[Yy]ou|^(Those|That|It|They|If|At) ", hint)), None)
 
 
 def _wrong(got: torch.Tensor, want: torch.Tensor) -> torch.Tensor:
