@@ -119,8 +119,8 @@ export function render(root) {
     const large = { layers: 32, kv: { 8: 32, 2: 8, 1: 1 }[kv], head: 128, bits };
     const plural = (count) => `${count} ${count > 1 ? 'heads' : 'head'}`;
     formula.textContent = `The cache: 2 · ${size.layers} layers · ${plural(kv)} · ${size.head} numbers · ${held} tokens · `
-      + `${bits / 8} ${bits > 8 ? 'bytes' : 'byte'} = ${memory(bytes(held, size))}. With the sizes of Llama-2 7B (32 layers, ${plural(large.kv)} of `
-      + `${large.head}) 4,096 tokens take ${memory(bytes(4096, large))}.`;
+      + `${bits / 8} ${bits > 8 ? 'bytes' : 'byte'} = ${memory(bytes(held, size))}. With the sizes of `
+      + `Llama-2 7B (32 layers, ${plural(large.kv)} of ${large.head}) 4,096 kept tokens take ${memory(bytes(4096, large))}.`;
     const [without, cached] = [false, true].map((one) => products(t, { kv, window, cached: one }));
     say(`Token ${t}: without a cache ${t} ${t > 1 ? 'tokens go' : 'token goes'} through the model, ${short(without)} products. `
       + `With it one token does, ${short(cached)}${t > 1 ? `, ${number(without / cached, 1)} times fewer` : ''}. `
