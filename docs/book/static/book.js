@@ -112,6 +112,7 @@
 
   const start = () => {
     visits();
+    document.querySelectorAll("div.math").forEach((one) => one.scrollWidth > one.clientWidth && one.setAttribute("tabindex", "0"));  // arrow keys move it
     pictures();
     if (location.search === "?print") {  // pdf.py asks so: a browser without a window does not say that it prints
       hang();
