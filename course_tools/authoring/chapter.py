@@ -70,8 +70,8 @@ class Cell:
 
 
 RUN_FIRST = (
-    "*The kernel starts empty: run the cells from the top, with Shift+Enter. What stands below them already was computed when the "
-    "chapter was made.*"
+    "*Run the cells from the top, with Shift+Enter. What stands below them was computed when the chapter was made. "
+    "Are you reading this on GitHub? There nothing moves; [the README]({up}README.md) says how it runs, and how to make the book.*"
 )
 
 
@@ -121,7 +121,9 @@ class Chapter:
                 nb.cells.append(v4.new_markdown_cell(text, id=cell.id, metadata=cell.metadata))
         ways = self.ways()
         if ways:
-            nb.cells.insert(1, v4.new_markdown_cell(f"{ways}\n\n{RUN_FIRST}", id="links-top"))
+            nb.cells.insert(
+                1, v4.new_markdown_cell(f"{ways}\n\n{RUN_FIRST.format(up='../../' if self.is_companion else '../')}", id="links-top")
+            )
         end = [*filter(None, [ways]), *self.companion_link()]
         if end:
             nb.cells.append(v4.new_markdown_cell("\n\n".join(end), id="links-end"))

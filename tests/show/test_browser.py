@@ -141,7 +141,7 @@ def comes_back(page, notebook, address, path) -> None:
         cell = notebook.show(index)
         piece = cell.locator(".course-live").first
         piece.wait_for(timeout=15_000)
-        assert piece.locator("input, button, svg, textarea").count(), f"cell {index} of {path} shows nothing to touch"
+        piece.locator("input, button, svg, textarea, .bet-rows").first.wait_for(state="attached", timeout=15_000)
         for slider in piece.locator(".live-slider input").all() if piece.locator("img").count() else []:
             times += slider.evaluate(STEPS)
     assert "Error displaying widget" not in page.content()
