@@ -373,7 +373,7 @@ def test_plain_words_for_what_pytorch_says():
     assert examine(scores, lambda query, key: scores.reference(query, key).half()).mistake == "half precision"
     assert examine(BY_ID["03.2"], lambda query, key, value, mask=None: attend(query, key, value, mask)[::-1]).mistake == "results swapped"
     assert (
-        examine(BY_ID["01.5"], lambda keys, values, bandwidth: BY_ID["01.5"].reference(keys, values, bandwidth).item()).mistake
+        examine(BY_ID["00b.3"], lambda logits, target: BY_ID["00b.3"].reference(logits, target).item()).mistake
         == "number instead of tensor"
     )
 

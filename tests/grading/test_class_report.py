@@ -113,20 +113,20 @@ def test_hand_ins_stand_in_the_order_of_their_dates(tmp_path):
 
 def test_a_chapter_and_its_companion_are_not_handed_in_again(tmp_path, monkeypatch):
     """They are two notebooks of one chapter; each has a history of its own."""
-    places = {key: "01, deeper" if key == "01.7" else key.split(".")[0] for key in exercises_of()}
+    places = {key: "01, deeper" if key == "01.8" else key.split(".")[0] for key in exercises_of()}
     monkeypatch.setattr(students_module, "places", lambda: places)
     monkeypatch.setattr(resubmissions_module, "places", lambda: places)
     run = new_run(tmp_path)
     run.append(record("ada", "01_a.ipynb", 1.0, {"01.1": {"points": 2}}))
-    run.append(record("ada", "01_more.ipynb", 2.0, {"01.7": {"points": 1}}))
+    run.append(record("ada", "01_more.ipynb", 2.0, {"01.8": {"points": 1}}))
     (ada,) = students_of(run, Settings())
     assert {place: len(series) for place, series in ada.history.items()} == {"01": 1, "01, deeper": 1} and len(ada.marks) == 2
-    run.append(record("ada", "01_more (1).ipynb", 3.0, {"01.7": {"points": 3}}))
+    run.append(record("ada", "01_more (1).ipynb", 3.0, {"01.8": {"points": 3}}))
     write_results(run, Settings())
     again = (tmp_path / "run" / "report.html").read_text(encoding="utf-8").split("Handed in again</h2>")[1]
     assert (
-        f"01, deeper ({exercises_of()['01.7'].points:g} points)" in again
-        and "01.7 1 of 1" in again
+        f"01, deeper ({exercises_of()['01.8'].points:g} points)" in again
+        and "01.8 1 of 1" in again
         and "01.1" not in again.split("</p>")[1]
     )
 

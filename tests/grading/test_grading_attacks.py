@@ -350,7 +350,7 @@ def test_forbidden_names_by_every_spelling(tmp_path):
 
 
 def test_distances_and_the_courses_own_function_by_every_spelling(tmp_path):
-    """01.7 asks for what ``torch.cdist`` does, 01.1 for a function of the course; in each case the page names the proper thing."""
+    """01.4 asks for what ``torch.cdist`` does, 01.1 for a function of the course; in each case the page names the proper thing."""
     distances = "def dot_product_scores(query, keys):\n    return -{}**2 / 2\n"
     threads = {
         name: "hoard = [torch.cdist]\n" + before + f"def use(*a):\n    {call}\n" + distances.format("use(query, keys)")
@@ -359,7 +359,7 @@ def test_distances_and_the_courses_own_function_by_every_spelling(tmp_path):
     ours = "from course_utils.models import kernels\n"
     patched = "import course_tools.grading.worker as w\nw.is_ours = lambda a: False\n" + ours
     spellings = {
-        "01.7": {
+        "01.4": {
             **threads,
             "below": distances.format("torch._euclidean_dist(query, keys)"),
             "aten": distances.format("torch.ops.aten._cdist_forward(query, keys, 2.0, None)"),

@@ -129,7 +129,7 @@ def test_nbgrader_gives_the_expected_marks(tmp_path, monkeypatch):
     books = {
         "solved": solved("01"),
         "blank": blank("01"),
-        "wrong": replaced(solved("01"), "01.7", "def dot_product_scores(query, keys):\n    return query @ keys.T\n"),
+        "wrong": replaced(solved("01"), "01.4", "def dot_product_scores(query, keys):\n    return query @ keys.T\n"),
         "partly": replaced(solved("01"), "01.1", NO_REFUSAL),
     }
     for student, book in books.items():
@@ -142,13 +142,13 @@ def test_nbgrader_gives_the_expected_marks(tmp_path, monkeypatch):
         scores = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file) if row["assignment"] == NAME}
     points = {exercise.id: exercise.points for exercise in catalogue() if exercise.id.startswith("01.")}
     theirs = {student: marks_of(tmp_path, student) for student in books}
-    assert theirs == {"solved": points, "blank": dict.fromkeys(points, 0), "wrong": {**points, "01.7": 0}, "partly": {**points, "01.1": 3}}
+    assert theirs == {"solved": points, "blank": dict.fromkeys(points, 0), "wrong": {**points, "01.4": 0}, "partly": {**points, "01.1": 3}}
     assert scores == {student: sum(marks.values()) for student, marks in theirs.items()}
     if not why_not():  # and the grader of the course agrees, straight from nbgrader's folders
         assert main([str(tmp_path / "submitted"), "--out", str(tmp_path / "ours"), "--quiet"]) == 0
         ours = {record.submission.student: record.marks for record in RunFolder(tmp_path / "ours", True).records()}
         assert {student: {key: mark.points for key, mark in marks.items()} for student, marks in ours.items()} == theirs
-        assert ours["wrong"]["01.7"].mistake == "norm of the keys left out"
+        assert ours["wrong"]["01.4"].mistake == "norm of the keys left out"
 
 
 def marks_of(folder, student: str) -> dict[str, float]:

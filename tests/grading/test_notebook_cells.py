@@ -105,9 +105,9 @@ def test_a_companion_answers_for_its_own_exercises_alone():
 def test_a_helper_in_a_companion_wins_nothing(box, monkeypatch):
     """The sandbox knows which exercises stand in which notebook, whatever the notebook says."""
     keys = exercises_of(("01",))
-    monkeypatch.setattr(notebook_grader, "places", lambda: {key: "01, deeper" if key == "01.7" else "01" for key in keys})
-    (scores,) = (item for item in solved("01")["cells"] if tag_of(item) == ("01.7", "answer"))
-    assert {key: mark.passed for key, mark in marks_of(box, notebook(cell(RIGHT), scores)).items()} == {"01.7": True}
+    monkeypatch.setattr(notebook_grader, "places", lambda: {key: "01, deeper" if key == "01.4" else "01" for key in keys})
+    (scores,) = (item for item in solved("01")["cells"] if tag_of(item) == ("01.4", "answer"))
+    assert {key: mark.passed for key, mark in marks_of(box, notebook(cell(RIGHT), scores)).items()} == {"01.4": True}
 
 
 def test_likeness_sees_through_comments_docstrings_and_layout():

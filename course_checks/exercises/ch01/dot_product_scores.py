@@ -1,4 +1,4 @@
-"""Exercise 01.7: scores like those of a distance, without a distance. The oracle computes the distances."""
+"""Exercise 01.4: scores like those of a distance, without a distance. The oracle computes the distances."""
 
 import torch
 from torch import Tensor

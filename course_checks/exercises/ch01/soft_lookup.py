@@ -1,4 +1,4 @@
-"""Exercise 01.4: a soft dictionary with its temperature on the wrong side. The oracle is NumPy in double precision."""
+"""Exercise 01.8: a soft dictionary with its temperature on the wrong side. The oracle is NumPy in double precision."""
 
 import numpy as np
 import torch
