@@ -76,6 +76,7 @@ def course(tmp_path_factory) -> Path:
     """A learner's folder: chapters as delivered, and the copies that ``lab`` makes."""
     root = tmp_path_factory.mktemp("course")
     shutil.copytree(ROOT / "chapters", root / "chapters")
+    shutil.copy(ROOT / "README.md", root)
     Work(root).bring_up_to_date()
     return root
 
