@@ -199,7 +199,7 @@ def value_problem(got: Any, kind: str, expected: Any, choices: tuple[str, ...]) 
         if isinstance(want, (tuple, list)) and not isinstance(got[key], list):
             quotes = " (Without quotes?)" if isinstance(got[key], str) else ""
             return "type", f"Entry {quoted(key)}: {brief(got[key])} is not a tuple such as (2, 3).{quotes}", "wrong type"
-        if isinstance(want, str) and (not isinstance(got[key], str) or choices and plain(got[key]) not in choices):
+        if isinstance(want, str) and (not isinstance(got[key], str) or choices and plain(got[key]) not in map(plain, choices)):
             allowed = " Choose from: " + ", ".join(f"“{word}”" for word in choices) + "." if choices else ""
             return "type", f"Entry {quoted(key)}: {brief(got[key])} is not one of the words asked for.{allowed}", "wrong type"
         if isinstance(want, (int, float)) and not isinstance(want, bool) and not is_number(got[key]):

@@ -68,10 +68,10 @@ def test_lies_do_not_pass():
 
 
 def test_refusing_everything_earns_nothing():
-    def refuse(kernels, dilations):
-        raise ValueError("0 1, 2 3, 3 2")
+    def refuse(x, num_heads):
+        raise ValueError("30 4, 3 7, 10 4")
 
-    assert examine(BY_ID["02.5"], refuse).points == 0
+    assert examine(BY_ID["04.2"], refuse).points == 0
 
 
 @pytest.mark.parametrize("size", [(8000, 8000), (10**6, 10**6)])

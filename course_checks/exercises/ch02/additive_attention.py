@@ -1,4 +1,4 @@
-"""Exercise 02.4: additive attention as a module. The oracle goes query by query with only the permitted keys, in double precision."""
+"""Exercise 02.2: additive attention as a module. The oracle goes query by query with only the permitted keys, in double precision."""
 
 import torch
 from torch import Tensor, nn

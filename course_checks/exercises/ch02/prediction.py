@@ -1,4 +1,4 @@
-"""Exercise 02.6: what grows with the length, predicted. The oracle counts for two lengths, one 8 times the other."""
+"""Exercise 02.7: what grows with the length, predicted. The oracle counts for two lengths, one 8 times the other."""
 
 from ..common import Case, Prediction
 
