@@ -258,4 +258,4 @@ def test_a_class_derived_from_the_forbidden_one():
     class Mine(nn.Linear):
         pass
 
-    assert "forbidden" in examine(replace(find("00b.4"), forbidden=("torch.nn.Linear",)), Mine).stage
+    assert "forbidden" in examine(replace(find("01.6"), forbidden=("torch.nn.Linear",)), Mine).stage

@@ -77,7 +77,7 @@ def test_cells_and_what_they_need():
 
 @pytest.mark.parametrize("chapter", ["03", "06", "13a"])
 def test_without_metadata_a_notebook_counts_for_its_own_chapter(chapter):
-    """Cells of the course define names that other chapters ask for: ``train`` in 03 and 06 is no answer to 00b.5."""
+    """Cells of the course define names that other chapters ask for: ``train`` in 03 and 06 is no answer to 00b.6."""
     book = json.loads(next((ROOT / "solutions").glob(f"{chapter}_*.ipynb")).read_text(encoding="utf-8"))
     for item in book["cells"]:
         item["metadata"] = {}

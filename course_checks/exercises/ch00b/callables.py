@@ -1,4 +1,4 @@
-"""Makers of small models that exercise 00b.5 hands to an answer; nothing here tells what is right."""
+"""Makers of small models that exercise 00b.6 hands to an answer; nothing here tells what is right."""
 
 import torch
 from torch import Tensor, nn

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ..common import Case, FunctionExercise, generator, randn, refusal, sizes
+from ..common import Case, FunctionExercise, generator, randn, sizes
 
 library_softmax = F.softmax  # kept here: the name is forbidden while an answer runs
 FORBIDDEN = """softmax nn.functional.softmax Tensor.softmax nn.functional.log_softmax log_softmax Tensor.log_softmax
@@ -12,8 +12,6 @@ FORBIDDEN = """softmax nn.functional.softmax Tensor.softmax nn.functional.log_so
 
 
 def softmax(scores: Tensor, temperature: float = 1.0) -> Tensor:
-    if not temperature > 0:
-        raise ValueError(f"temperature must be positive, got {temperature}")
     scaled = scores / temperature
     shifted = scaled - scaled.max(dim=-1, keepdim=True).values
     strength = torch.exp(shifted)
@@ -42,15 +40,13 @@ def draw(seed: int) -> list[Case]:
 
 
 def fixed() -> list[Case]:
-    huge, low, two = torch.tensor([[900.0, 898.0], [-901.0, -900.0]]), torch.tensor([[-400.0, -401.0, -399.5]]), torch.tensor([[1.0, 2.0]])
+    huge, low = torch.tensor([[900.0, 898.0], [-901.0, -900.0]]), torch.tensor([[-400.0, -401.0, -399.5]])
     return [
         case("one row, no batch", torch.tensor([2.0, -1.0, 0.5]), 1.0, shape="(score,)"),
         case("rows of a single score", torch.tensor([[3.0], [-2.0]]), 2.0),
         case("three equal scores", torch.full((2, 3), 7.0), 0.5),
         case("one row of huge scores, one of hugely negative ones", huge, 1.0, "large scores"),
         case("hugely negative scores alone", low, 1.0, "large scores"),
-        refusal("the temperature 0", {"scores": two, "temperature": 0.0}, "0"),
-        refusal("a negative temperature", {"scores": two, "temperature": -1.5}, "-1.5"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Exercise 00b.5: a training step, and the loop around it. The oracle descends by the closed form of the gradient."""
+"""Exercise 00b.6: a training step, and the loop around it. The oracle descends by the closed form of the gradient."""
 
 from dataclasses import replace
 
