@@ -29,7 +29,8 @@ ABLATIONS = [
         "a Value whose gradients overwrite: each weight hears the last word only",
         "assert abs(way[0] - math.log(2)) < 1e-3 and way[-1] < 0.1",
         "    loss, gradient = slopes(mean_surprise, neuron)\n",
-        "    class Last(Value):\n        def __add__(self, other):\n            return Last(self.data + other.data, [(self, 1.0), (other, 1.0)])\n"
+        "    class Last(Value):\n        def __add__(self, other):\n"
+        "            return Last(self.data + other.data, [(self, 1.0), (other, 1.0)])\n"
         "        def __mul__(self, other):\n            return Last(self.data * other.data, [(self, other.data), (other, self.data)])\n"
         "        def exp(self):\n            return Last(math.exp(self.data), [(self, math.exp(self.data))])\n"
         "        def log(self):\n            return Last(math.log(self.data), [(self, 1 / self.data)])\n"
