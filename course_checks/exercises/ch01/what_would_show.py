@@ -6,7 +6,7 @@ from ..common import Case, Prediction
 def oracle() -> dict[str, str]:
     return {
         "similar stretches have similar futures": "shuffled values",
-        "the learned factors matter, not the softmax": "equal factors",
+        "the learned factors matter": "equal factors",
         "the blend matters, not the nearest stretch": "single best",
         "it must not see itself in training": "self allowed",
     }

@@ -43,7 +43,7 @@ const SCORED = {
 const NAMED = { bell: 'height of the bell at each point', distance: 'score of each point', dot: 'score of each point: a dot product' };
 const SAID = {
   bell: 'The weight of a point is the height of the bell above it, divided by the sum of all heights.',
-  distance: 'The score of a point is minus its squared distance from the query. Softmax turns the scores into weights, and they are the same.',
+  distance: 'The score of a point is minus half its squared distance, measured in bandwidths. Softmax makes the same weights of the scores.',
   dot: 'The score is a dot product now, of two numbers made from the query and two made from the key. The weights are still the same.',
 };
 
