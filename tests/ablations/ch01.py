@@ -37,8 +37,8 @@ CHAPTER = [
         "The soft shop blends.",
         "a hard choice",
         "assert (shares > 0).all()",
-        "shares = torch.softmax(likeness, dim=0)   # (label,)  positive, sum 1",
-        "shares = (likeness == likeness.max()).float()",
+        "heights = torch.exp(likeness)             # (label,)  positive",
+        "heights = (likeness == likeness.max()).float()",
     ),
     Ablation(
         "The weights are a softmax of minus half the squared distance, in bandwidths.",
