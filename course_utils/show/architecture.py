@@ -103,7 +103,7 @@ def timeline(models: dict[str, tuple[float, str]]) -> Figure:
                 ax.plot(year, middle + 0.9 - 0.9 * level, mark, color=ink(colour), markersize=6)
                 ax.text(year + 0.06, middle + 0.9 - 0.9 * level, name, va="center", fontsize=9)
     ax.set(ylim=(-7.9, 1.5), yticks=[], xticks=range(first, last + 1), xlim=(first, max(last, *free)))
-    ax.set(xlabel="start of each year; first paper or report", title="who came when, and with which half")
+    ax.set(xlabel="start of each year; first paper or announcement", title="who came when, and with which half")
     ax.grid(axis="y", visible=False)
     sns.despine(ax=ax, left=True)
     return fig
