@@ -224,7 +224,7 @@ def test_the_book_of_the_course(site, pages):
     for page in pages:
         html = (site / "chapters" / f"{page.stem}.html").read_text(encoding="utf-8")
         assert "<img" in html
-        assert (site / "answers" / f"{page.stem}.html").exists()
+        assert (site / "answers" / f"{page.stem}.html").exists() == bool(list(exercises(page)))
         assert f'href="../notebooks/{page.stem}.ipynb"' in html and (site / "notebooks" / f"{page.stem}.ipynb").exists()
         assert not re.findall(r'href="(?!\.\./notebooks/)[^"]*\.ipynb', html)
         assert not any(heavy in html for heavy in ("fontawesome.js", "MathJax", "searchindex.js"))

@@ -1,9 +1,11 @@
-"""Makers of small models that exercise 00b.6 hands to an answer; nothing here tells what is right."""
+"""What exercises 00b.5 and 00b.6 hand to an answer: functions of values, and makers of small models; nothing here tells what is right."""
+
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from ...case import register
+from ...case import CALLABLES, register
 
 
 def _uneven(*shape: int) -> Tensor:
@@ -40,3 +42,16 @@ def three_features_five_classes() -> nn.Module:
 @register
 def other_in_training() -> nn.Module:
     return Scores(5, 4, mutes=True)
+
+
+TRIED: dict[str, tuple[Any, str]] = {
+    "a · b": (lambda a, b: a * b, "values"),
+    "exp(a · b)": (lambda a, b: (a * b).exp(), "values"),
+    "log(a + b)": (lambda a, b: (a + b).log(), "values"),
+    "log(exp(a) · b) + b · c": (lambda a, b, c: (a.exp() * b).log() + b * c, "branches"),
+    "a · b + a": (lambda a, b: a * b + a, "branches"),
+    "a · a": (lambda a: a * a, "branches"),
+    "p · p + p · b, where p = a + b": (lambda a, b: (lambda p: p * p + p * b)(a + b), "branches"),
+    "surprise at the second of three scores": (lambda a, b, c, m: (a.exp() + b.exp() + c.exp()).log() + b * m, "branches"),
+}
+CALLABLES |= {name: function for name, (function, _) in TRIED.items()}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import torch
 
 from ..common import CALLABLES, Case, FunctionExercise, Registered, generator
+from .callables import TRIED
 
 
 class Value:
@@ -38,19 +39,6 @@ def slopes(function: Callable, numbers: list[float]) -> tuple[float, list[float]
     end = function(*values)
     end.backward()
     return end.data, [value.grad for value in values]
-
-
-TRIED = {
-    "a · b": (lambda a, b: a * b, "values"),
-    "exp(a · b)": (lambda a, b: (a * b).exp(), "values"),
-    "log(a + b)": (lambda a, b: (a + b).log(), "values"),
-    "log(exp(a) · b) + b · c": (lambda a, b, c: (a.exp() * b).log() + b * c, "branches"),
-    "a · b + a": (lambda a, b: a * b + a, "branches"),
-    "a · a": (lambda a: a * a, "branches"),
-    "p · p + p · b, where p = a + b": (lambda a, b: (lambda p: p * p + p * b)(a + b), "branches"),
-    "surprise at the second of three scores": (lambda a, b, c, m: (a.exp() + b.exp() + c.exp()).log() + b * m, "branches"),
-}
-CALLABLES |= {name: function for name, (function, _) in TRIED.items()}
 
 
 def oracle(function: Registered, numbers: list[float]) -> tuple[float, list[float]]:
