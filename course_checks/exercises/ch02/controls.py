@@ -8,7 +8,7 @@ def oracle() -> dict[str, str]:
         "it is the choosing that helps, not seeing the source again": "even weights",
         "it helps to look, not to have more numbers to learn": "wider vector",
         "it learned to copy, it does not know numbers by heart": "new numbers",
-        "the one vector is a limit, and not only slow to train": "twice the steps",
+        "looking is learned faster, however long both train": "twice the steps",
         "it also does well when nobody tells it the right symbol before": "own symbols",
     }
 

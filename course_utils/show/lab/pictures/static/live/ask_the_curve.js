@@ -47,7 +47,7 @@ const SAID = {
   dot: 'The score is a dot product now, of two numbers made from the query and two made from the key. The weights are still the same.',
 };
 
-export function render(root) {
+export function render(root, given) {
   const data = measured(), first = { query: 2.2, width: 0.35, values: [...data.values] };
   let query = first.query, last = query, way = 'bell';
   const values = [...first.values], { keys } = data;
@@ -117,7 +117,8 @@ export function render(root) {
   });
   root.append(
     make('p', { class: 'live-note' }, 'Drag the orange query along the axis. The points can be dragged up and down.'),
-    make('div', { class: 'live-bar' }, width.root, again), drawing, ways.root,
+    make('div', { class: 'live-bar' }, width.root, again), drawing,
+    ...(given && given.ways === false ? [] : [ways.root]), // before the softmax is explained there is no choice
   );
   const say = speaker(root);
 
@@ -141,9 +142,9 @@ export function render(root) {
       set(points[i], { cy: up(values[i]), r: 4 + 16 * Math.sqrt(w), style: `--weight-here: ${Math.round(100 * w / top)}%` });
       set(bars[i], { y: foot - (w / top) * (BARS - 24), height: (w / top) * (BARS - 24) });
     });
-    const given = SCORED[way](query, keys, h), best = Math.max(...given), range = way === 'bell' ? 1 : DEEP;
+    const scored = SCORED[way](query, keys, h), best = Math.max(...scored), range = way === 'bell' ? 1 : DEEP;
     const ceiling = way === 'bell' ? 1 : best; // scores more than DEEP below the best lie at the bottom: their weights are nothing
-    given.forEach((score, i) => set(scores[i], { cy: HIGH + 16 + between((ceiling - score) / range, 0, 1) * (SCORES - 36) }));
+    scored.forEach((score, i) => set(scores[i], { cy: HIGH + 16 + between((ceiling - score) / range, 0, 1) * (SCORES - 36) }));
     scoreName.textContent = NAMED[way];
     highest.textContent = `largest ${number(best)}`;
     most.textContent = `largest ${number(top)}`;
