@@ -110,7 +110,7 @@ def _others(value: Any, elsewhere: list[Any]) -> list[Any]:
         uneven = torch.linspace(-1, 1, value.numel()).reshape(value.shape)
         if value.dtype is torch.bool:
             return [~value]
-        return [1.3 * value + uneven, uneven] if value.is_floating_point() else [value.roll(1, -1)]
+        return [1.3 * value + uneven, uneven] if value.is_floating_point() else [value.roll(1, -1), (value + 1) % (value.max() + 1)]
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, (int, float)):

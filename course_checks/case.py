@@ -25,6 +25,7 @@ class Case:
     rejects: type[Exception] | None = None  # the answer must raise this ...
     mentions: tuple[str, ...] = ()  # ... with a message that contains each of these
     shape: str = ""  # how the expected shape reads, e.g. "(batch, query, key)"
+    finished: bool = False  # no result may carry a gradient
     calls: dict[str, int] = field(default_factory=dict)  # how often the answer must call a Registered argument
 
 

@@ -59,7 +59,7 @@ def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observati
         finding.mistake, finding.hint = misconception.name, misconception.hint
         if misconception.untouched:
             finding.stage = "not attempted"
-            finding.message = "This behaves exactly like the code that was handed out, bug included."
+            finding.message = "This behaves exactly like the code that was handed out."
     elif finding.mistake is None:
         again = seen[finding.index].again
         if again is not None and again.random:

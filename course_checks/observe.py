@@ -219,9 +219,9 @@ def _call(
     leaves.update(kind.load(opened, args))
     value = opened(**inputs)
     seen = {"type": kind_of(value), "value": plain_data(value)}
+    seen["attached"] = tuple(t.requires_grad for t in float_tensors(value))
     if gradients:
         seen["gradients"] = _gradients(value, leaves, gradients)
-        seen["attached"] = tuple(t.requires_grad for t in float_tensors(value))
     return seen
 
 

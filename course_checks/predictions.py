@@ -45,7 +45,7 @@ def _ratio(exercise: Exercise, key: str, got: Any, expected: dict[str, Any]) -> 
     want = expected[key]
     if isinstance(want, list) and isinstance(got, list):
         if len(got) != len(want):
-            return f"There are {len(want)} axes; you have {len(got)}."
+            return f"This has {len(want)} axes; you wrote {len(got)}."
         if sorted(map(str, got)) == sorted(map(str, want)):
             return "These are the right numbers in another order."
         return f"Look again at axis {', '.join(str(i) for i, item in enumerate(want) if got[i] != item)}, counted from 0."

@@ -102,6 +102,8 @@ def raised(error: Error, exercise: Exercise, case: Case) -> tuple[str, str | Non
             "refuses good input",
             "Compare the condition of your test with the docstring: it is true for an input for which it should be false.",
         )
+    if re.search(r"batch2 tensor|mat1 and mat2", error.message):
+        text += "\n`@` sums over the last axis of its left side and the second-last of its right side: these two must be equally long."
     if re.search(r"size|shape|dimension|broadcast|mat1", error.message) and (sizes := _sizes(case)):
         text += f"\nThe sizes of this input: {sizes}."
     return text, None, None

@@ -7,7 +7,7 @@ def oracle() -> dict[str, str]:
     return {
         "it did not learn the words by heart": "held-out words",
         "changes along two ways have to be added": "overwrite",
-        "93 % shows that something was learned": "an opponent",
+        "93 % shows that gradient descent was needed": "an opponent",
         "it knows more than the pieces of number words": "a new digit",
         "the border bends because units are cut off at 0": "nothing cut off",
     }

@@ -65,7 +65,8 @@ def draw(seed: int) -> list[Case]:
 def fixed() -> list[Case]:
     g = generator(5)
     inputs = randn(g, 5, 4), torch.tensor([0, 2, 1, 1, 0]), randn(g, 2, 4)
-    return [case("a single step", "four_features_three_classes", inputs, 1, 0.5)]
+    step = case("a single step", "four_features_three_classes", inputs, 1, 0.5)
+    return [step, replace(step, label="what comes back after a single step", part="held out", finished=True)]
 
 
 NAMES, FORBIDDEN = ("losses", "held_logits"), ("course_utils.training.loop.fit",)

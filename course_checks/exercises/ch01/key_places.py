@@ -8,6 +8,8 @@ from torch import Tensor
 from ..common import Case, FunctionExercise
 
 QUERY = torch.tensor([1.0, 0.5])
+START = torch.tensor([[1.6, 1.2], [-0.8, 1.4], [0.5, -0.9]])  # where the piece puts the keys at first
+MOVED = "whether a key was moved"
 
 
 def key_places() -> dict:
@@ -29,13 +31,16 @@ def effect(made: Any, case: Case) -> Tensor:
         raise ValueError("Return a dictionary with the places of the keys a, b and c, each a pair of numbers.") from None
     if keys.shape != (3, 2) or not keys.isfinite().all() or keys.abs().max() > 2.41:
         raise ValueError("A place is a pair of numbers between -2.4 and 2.4, as the piece shows it.")
+    if case.label == MOVED:
+        return (keys - START).abs().amax().gt(1e-6).float().reshape(1)
     by = {"product": keys @ QUERY, "distance": -(keys - QUERY).norm(dim=1), "direction": keys @ QUERY / (keys.norm(dim=1) + 1e-9)}
     scores = by[case.part]
     return (scores > scores.max() - 1e-4).float() / (scores > scores.max() - 1e-4).sum()
 
 
 def fixed() -> list[Case]:
-    return [Case(f"who wins {words} (a, b, c)", {}, words.split()[-1]) for words in ("by distance", "by dot product", "by direction")]
+    wins = [Case(f"who wins {words} (a, b, c)", {}, words.split()[-1]) for words in ("by distance", "by dot product", "by direction")]
+    return [*wins, Case(MOVED, {}, "direction")]
 
 
 EXERCISE = FunctionExercise(right=key_places, oracle=oracle, draw=lambda seed: [], fixed=fixed, effect=effect)

@@ -8,7 +8,7 @@ def oracle() -> dict[str, str]:
         "it is the choosing that helps, not seeing the source again": "even weights",
         "it helps to look, not to have more numbers to learn": "wider vector",
         "it learned to copy, it does not know numbers by heart": "new numbers",
-        "looking is learned faster, however long both train": "twice the steps",
+        "the lead is no head start: it stays in longer training": "twice the steps",
         "it also does well when nobody tells it the right symbol before": "own symbols",
     }
 

@@ -61,13 +61,13 @@ export function render(root, state) {
   const one = button('Write one token', () => { stop(); write(); }, { class: 'live-button main' });
   const many = button('Write on', () => { if (writing) stop(); else go(40); });
   const back = button('Take one back', () => { stop(); ids.pop(); fill(); compute(); });
-  const heat = slider({ label: 'temperature', min: 0.1, max: 2, step: 0.1, value: 0.7, say: (value) => number(value, 1) }, () => guess());
+  const heat = slider({ label: 'temperature', min: 0.1, max: 2, step: 0.1, value: 1, say: (value) => number(value, 1) }, () => guess());
   const again = button('Start again', () => {
     stop();
     [picked, dice] = [null, seeded(7)];
     model.off.clear();
     model.keep(0);
-    heat.value = 0.7;
+    heat.value = 1;
     start(begin);
   });
   const words = (text) => `${text.split(' ').slice(0, 3).join(' ')} …`;
