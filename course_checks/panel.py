@@ -237,7 +237,7 @@ def _look(value: float, most: float) -> str:
 def _reason(exercise: Exercise) -> str | None:
     """Why a right prediction is right: the first hint against a mistake that tells it, and neither asks nor speaks of somebody's slip."""
     if exercise.title.startswith("Design the control"):
-        return "Each of these changes could show its claim to be false: it takes away the one thing that the claim names, or gives it to the other."
+        return "Each test changes the one thing that the claim speaks of, and looks where that would be seen."
     told = (misconception.hint for misconception in exercise.misconceptions)
     return next((hint for hint in told if "?" not in hint and not re.search(r"\b[Yy]ou|^(Those|That|It|They|If|At) ", hint)), None)
 

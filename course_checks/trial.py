@@ -192,7 +192,7 @@ class Trial:
     def _gradients(self, gradients: dict[str, torch.Tensor | None]) -> Finding | None:
         but = "The numbers are right, but"
         if self.case.finished and any(self.seen.attached):
-            hint = "Such a tensor keeps every step that led to it. `.item()` makes a float, and inside `with torch.no_grad():` nothing is kept."
+            hint = "Such a tensor keeps every step that led to it. `.item()` makes a float; under `with torch.no_grad():` nothing is kept."
             return self.found("gradients", f"{but} a result still carries a gradient.", "gradient kept", hint)
         for name, want in gradients.items():
             got = self.seen.gradients.get(name)

@@ -8,7 +8,7 @@ from .figures import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, ink, panels
 
 
 def decoders(*kinds: str) -> Figure:
-    """An encoder and a decoder side by side, joined by one vector at the start ("fixed") or by a context of its own for each step ("attention")."""
+    """Encoder and decoder for each kind: joined by one vector at the start ("fixed"), or by a new context at each step ("attention")."""
     titles = {"fixed": "one vector starts the decoder", "attention": "attention: a new context each step"}
     fig, axes = panels(len(kinds), 1.0 + 3.8 * len(kinds), 2.9 + 0.5 * len(kinds))
     for ax, kind in zip(axes if len(kinds) > 1 else [axes], kinds, strict=True):
