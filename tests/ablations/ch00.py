@@ -40,9 +40,9 @@ ABLATIONS = [
     ),
     Ablation(
         "The last token has seen the first.",
-        "nothing changed",
+        "the last token changed in its place",
         "assert (first > 0.05).all()",
-        "changed[0, place] = (changed[0, place] + 1) % len(table)",
-        "changed[0, place] = changed[0, place]",
+        "last, first = moved(-1), moved(0)",
+        "last, first = moved(-1), moved(-1)",
     ),
 ]
