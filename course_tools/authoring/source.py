@@ -37,14 +37,14 @@ def cell_id(exercise: str, role: str) -> str:
 
 
 def heading_of(exercise: str) -> str:
-    """``"Exercise 04.1 ★ Predict: seven shapes (6 minutes)"``: title, stars and minutes are typed once, in the exercise."""
+    """``"Exercise 04.3 ★ Heads side by side (4 minutes)"``: title, stars and minutes are typed once, in the exercise."""
     from course_checks.engine import find  # brings torch, which the ledger alone does not need
 
     return find(exercise).heading
 
 
 def with_headings(text: str, name: str, heading: Callable[[str], str] = heading_of) -> str:
-    """The text with every bare ``### Exercise 04.1`` completed; as many lines as before. SourceError for an unknown exercise."""
+    """The text with every bare ``### Exercise 04.3`` completed; as many lines as before. SourceError for an unknown exercise."""
 
     def complete(found: re.Match[str]) -> str:
         line = text.count("\n", 0, found.start()) + 1

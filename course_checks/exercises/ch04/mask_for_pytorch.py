@@ -1,4 +1,4 @@
-"""Exercise 04.5: our masks in the form that nn.MultiheadAttention expects. The oracle fills them in head by head."""
+"""Exercise 04.8: our masks in the form that nn.MultiheadAttention expects. The oracle fills them in head by head."""
 
 import torch
 from torch import Tensor

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from course_utils.models.attention import masked_softmax
 
-from ..common import FORBIDDEN_MHA, Case, ModuleExercise, generator, randn, refusal, several_heads, sizes, some_keys
+from ..common import FORBIDDEN_MHA, Case, ModuleExercise, generator, randn, several_heads, sizes, some_keys
 from .merge_heads import merge_heads
 from .split_heads import split_heads
 
@@ -62,10 +62,7 @@ def draw(seed: int) -> list[Case]:
 
 
 def fixed() -> list[Case]:
-    g, g_empty = generator(9), generator(10)
-    empty, alone = torch.ones(2, 5, 5).bool(), torch.eye(4, 5).bool()
-    empty[0, 2], empty[1, 0] = False, False
-    bad = {"init": {"d_model": 30, "num_heads": 4, "bias": True}, "parameters": {}, "inputs": {"query": torch.ones(1, 2, 30)}}
+    g, alone = generator(9), torch.eye(4, 5).bool()
     steep = "scores of about a hundred thousand, one key permitted"
     far = "scores of about ten thousand million, of either sign, one key permitted"
     left_out = case(g, "one sequence, nothing else handed over", "self", randn(g, 1, 4, 12))
@@ -73,11 +70,9 @@ def fixed() -> list[Case]:
     return [
         left_out,
         case(g, "sequences of one token", "self", randn(g, 2, 1, 12)),
-        case(g_empty, "queries that may attend to nothing", "empty row", randn(g_empty, 2, 5, 12), mask=empty),
         case(g, steep, "mask", 1e5 * randn(g, 2, 4, 6), randn(g, 2, 5, 6), mask=alone),
         case(g, far, "mask", 3e5 * randn(g, 2, 4, 6), 3e5 * randn(g, 2, 5, 6), randn(g, 2, 5, 6), mask=alone),
         case(g, "one head", "self", randn(g, 3, 4, 5), heads=1),
-        refusal("the constructor with d_model = 30, num_heads = 4", bad, "30", "4"),
     ]
 
 

@@ -50,8 +50,10 @@ export function holds(head, heads, right) {
 const named = (t) => `“${TOKENS[t]}”`;
 const list = (parts) => (parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`);
 
-export function render(root) {
-  let heads = 3, right = true, asks = 4, mix = 0, on = [true, true, true], owner = []; // the head that has each number
+/** `state.mix`: how much W_O mixes at first; `state.off`: the head that is switched off at first, from 0. */
+export function render(root, state = {}) {
+  const begin = () => [3, true, 4, state.mix ?? 0, [0, 1, 2].map((h) => h !== state.off)];
+  let [heads, right, asks, mix, on] = begin(), owner = []; // the head that has each number
   const drawing = svg('svg', { role: 'img', 'aria-label': 'five tokens of twelve numbers, cut into heads; arcs; the output' });
   const paths = svg('g', { class: 'arcs', fill: 'none' }), texts = svg('g'), bars = svg('g');
   const cells = Array.from({ length: COUNT * WIDTH }, (_, i) => {
@@ -72,7 +74,7 @@ export function render(root) {
     (m) => { mix = m; paint(false); });
   const onoff = make('div', { class: 'live-bar', role: 'group', 'aria-label': 'heads on or off' });
   const again = button('Start again', () => {
-    [heads, right, asks, mix, on] = [3, true, 4, 0, [true, true, true]];
+    [heads, right, asks, mix, on] = begin();
     [many.value, view.value, asker.value, mixer.value] = [heads, right, asks, mix];
     switches();
     paint();
@@ -89,7 +91,7 @@ export function render(root) {
   function switches() {
     onoff.replaceChildren(make('span', { class: 'live-name' }, 'on'), ...on.map((_, h) => {
       const click = () => { on[h] = !on[h]; set(one, { 'aria-pressed': String(on[h]) }); paint(); };
-      const one = button(`head ${h + 1}`, click, { 'aria-pressed': 'true' });
+      const one = button(`head ${h + 1}`, click, { 'aria-pressed': String(on[h]) });
       return one;
     }));
   }
