@@ -2,4 +2,4 @@
 
 from ..common import in_order
 
-EXERCISES = in_order(__name__, "sinusoidal positional_encoding shift_matrix lengths embeddings biases rotate to_halves")
+EXERCISES = in_order(__name__, "embeddings sinusoidal shift_matrix rotate alibi biases position_controls to_halves")

@@ -24,12 +24,12 @@ def oracle() -> dict[str, str]:
     by_offset = torch.randn(2 * n - 1, generator=g, dtype=torch.float64)[(j - i).long() + n - 1]
     everyone, past = torch.ones(n, n).bool(), torch.ones(n, n).tril().bool()
     return {
-        "i": word(i, everyone, scores),
-        "j": word(j, everyone, scores),
-        "j - i": word(j - i, everyone, scores),
-        "-|i - j|": word(near, everyone, scores),
-        "-|i - j|, causal mask": word(near, past, scores),
-        "number by offset, causal mask": word(by_offset, past, scores),
+        "A": word(i, everyone, scores),
+        "B": word(j, everyone, scores),
+        "C": word(j - i, everyone, scores),
+        "D": word(near, everyone, scores),
+        "E": word(near, past, scores),
+        "F": word(by_offset, past, scores),
     }
 
 

@@ -1,10 +1,10 @@
-"""Exercise 05.5: words and places as a module. The oracle multiplies by one-hot vectors."""
+"""Exercise 05.1: words and places as a module. The oracle multiplies by one-hot vectors."""
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..common import Case, ModuleExercise, generator, integers, randn, refusal, sizes
+from ..common import Case, ModuleExercise, generator, integers, randn, sizes
 
 
 class Embeddings(nn.Module):
@@ -66,12 +66,9 @@ def draw(seed: int) -> list[Case]:
 def fixed() -> list[Case]:
     parameters = weights(generator(7), 11, 9, 6)
     whole, last = torch.tensor([[0, 3, 10, 0, 5, 1, 2, 0, 7]]), torch.tensor([[4], [0], [10]])
-    ten = torch.zeros(1, 10, dtype=torch.long)
     return [
         case("one sequence that fills the table, first left out", arguments(parameters, whole)),
         case("the last place of the table", arguments(parameters, last, first=8), "continuing", gradients=False),
-        refusal("10 tokens for 9 positions", arguments(parameters, ten, first=0), "9", "10"),
-        refusal("5 tokens from position 7 for 9 positions", arguments(parameters, ten[:, :5], first=7), "9", "12"),
     ]
 
 

@@ -1,15 +1,13 @@
-"""Exercise 05.7: rotary positions. The oracle multiplies complex numbers."""
+"""Exercise 05.4: rotary positions. The oracle multiplies complex numbers."""
 
 import torch
 from torch import Tensor
 
-from ..common import Case, FunctionExercise, generator, integers, randn, refusal, sizes
+from ..common import Case, FunctionExercise, generator, integers, randn, sizes
 
 
 def rotate(x: Tensor, positions: Tensor, base: float = 1e4) -> Tensor:
     width = x.shape[-1]
-    if width % 2:
-        raise ValueError(f"head_dim={width} is odd: an entry is left without a partner")
     omega = base ** (-torch.arange(0, width, 2) / width)
     angle = positions[:, None] * omega  # (n, pair)
     cos, sin = angle.cos(), angle.sin()
@@ -44,12 +42,9 @@ def draw(seed: int) -> list[Case]:
 def fixed() -> list[Case]:
     one = {"x": torch.tensor([[1.0, 0.0, 0.5, -2.0]]), "positions": torch.tensor([7])}
     twice = {"x": torch.tensor([[1.0, 0.5], [0.2, -1.0], [2.0, 1.0]]), "positions": torch.tensor([9, 2, 9])}
-    odd, places = "leaves an entry without a partner", torch.arange(3)
     return [
         Case("one token at position 7", one, shape="(token, head_dim)"),
         Case("a single pair, positions in any order, one of them twice", twice, shape="(token, head_dim)"),
-        refusal(f"head_dim = 1 {odd}", {"x": torch.ones(3, 1), "positions": places}, "1"),
-        refusal(f"head_dim = 5 {odd}", {"x": torch.ones(3, 5), "positions": places}, "5"),
     ]
 
 

@@ -1,0 +1,17 @@
+"""Exercise 05.7: for every claim the change that could show it to be false. The oracle is a fixed table: it is reasoned, not measured."""
+
+from ..common import Case, Prediction
+
+
+def oracle() -> dict[str, str]:
+    return {
+        "the layer sees only a set": "swap two words",
+        "its scores depend on distances alone": "move everything",
+        "zeros in unused buckets did the harm": "fill the numbers",
+        "ALiBi cannot learn this task": "train longer",
+        "it has a formula, so it works everywhere": "test longer",
+    }
+
+
+DRAWN = [Case("your five words", {}, "controls")]
+EXERCISE = Prediction(oracle=oracle, draw=lambda seed: DRAWN, choices=tuple(oracle().values()))
