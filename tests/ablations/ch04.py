@@ -30,13 +30,13 @@ CHAPTER = [
         "both at the same places",
         TWO,
         '"two heads": train_reader(2, 4),',
-        '"two heads": train_reader(2, 4, same_places=True),',
+        '"two heads": train_reader(2, 4, layer=SamePlaces),',
     ),
     Ablation(
         "Two heads at the same places are stuck because they look alike.",
         "free to look elsewhere",
         STUCK,
-        "train_reader(2, 4, same_places=True)",
+        "train_reader(2, 4, layer=SamePlaces)",
         "train_reader(2, 4)",
     ),
     Ablation(
