@@ -2,4 +2,5 @@
 
 from ..common import in_order
 
-EXERCISES = in_order(__name__, "causal_mask fills decoder_mask masked_mean reads causal_attention prefix_window_mask")
+NAMES = "causal_mask controls decoder_mask mixups reads causal_attention prefix_window_mask masked_mean fills"
+EXERCISES = in_order(__name__, NAMES)

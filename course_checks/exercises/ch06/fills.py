@@ -1,4 +1,4 @@
-"""Exercise 06.2: what is left of hidden keys, according to how they were hidden. The oracle does it and looks."""
+"""Exercise 06.9: what is left of hidden keys, according to how they were hidden. The oracle does it and looks."""
 
 import torch
 from torch import Tensor
@@ -35,5 +35,4 @@ def oracle() -> dict[str, str]:
     }
 
 
-CHOICES = ("zero", "equal", "unequal", "nan")
-EXERCISE = Prediction(oracle=oracle, draw=lambda seed: [Case("your eight words", {})], choices=CHOICES)
+EXERCISE = Prediction(oracle=oracle, draw=lambda seed: [Case("your eight words", {})], choices=("zero", "equal", "unequal", "nan"))

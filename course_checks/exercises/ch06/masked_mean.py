@@ -1,4 +1,4 @@
-"""Exercise 06.4: the mean over real tokens. The oracle takes the real tokens out of each sentence, in double precision."""
+"""Exercise 06.8: the mean over real tokens. The oracle takes the real tokens out of each sentence, in double precision."""
 
 import torch
 from torch import Tensor
