@@ -17,11 +17,11 @@ from course_tools.authoring.source import read_chapter
 ANSWERED = """\
 # Masks
 
-### Exercise 06.9
+### Exercise 06.7
 
 Most of the time the recipes agree. Predict where they do not.
 
-```python course={"exercise": "06.9", "role": "answer"}
+```python course={"exercise": "06.7", "role": "answer"}
 ### BEGIN SOLUTION
 prediction_of_fills = {}
 ### STUB
@@ -29,11 +29,11 @@ prediction_of_fills = {"two hidden, filled with -inf": None}
 ### END SOLUTION
 ```
 
-```python course={"exercise": "06.9", "role": "check"}
-result = check("06.9", prediction_of_fills)
+```python course={"exercise": "06.7", "role": "check"}
+result = check("06.7", prediction_of_fills)
 ```
 
-<!-- #region course={"exercise": "06.9", "role": "hint"} -->
+<!-- #region course={"exercise": "06.7", "role": "hint"} -->
 <details><summary>Hint</summary>
 
 Guess.
@@ -118,7 +118,7 @@ def test_a_blank_chapter_does_not_answer_what_it_asks(label: str) -> None:
 def test_chapter_06_as_it_stood_is_found(tmp_path: Path) -> None:
     tag, table = wrong_in(tmp_path, ANSWERED)
     assert "solutions/06_masks.md:36: this cell is tagged revealing and shows nothing" in tag
-    assert "solutions/06_masks.md:41: its stored output tells answers of exercise 06.9" in table
+    assert "solutions/06_masks.md:41: its stored output tells answers of exercise 06.7" in table
 
 
 def test_no_distance_helps(tmp_path: Path) -> None:

@@ -2,5 +2,5 @@
 
 from ..common import in_order
 
-NAMES = "causal_mask controls decoder_mask mixups reads causal_attention prefix_window_mask masked_mean fills"
+NAMES = "causal_mask controls decoder_mask mixups reads causal_attention fills masked_mean prefix_window_mask"
 EXERCISES = in_order(__name__, NAMES)

@@ -1,4 +1,4 @@
-"""Exercise 06.9: what is left of hidden keys, according to how they were hidden. The oracle does it and looks."""
+"""Exercise 06.7: what is left of hidden keys, according to how they were hidden. The oracle does it and looks."""
 
 import torch
 from torch import Tensor

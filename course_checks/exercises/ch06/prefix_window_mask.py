@@ -1,4 +1,4 @@
-"""Exercise 06.7: a prefix and a window. The oracle goes through all pairs."""
+"""Exercise 06.9: a prefix and a window. The oracle goes through all pairs."""
 
 import torch
 from torch import Tensor
