@@ -14,7 +14,7 @@ class PageError(ValueError):
 
 @dataclass(frozen=True)
 class Head:
-    """The head of a page; ``points`` are those of each part."""
+    """The head of a page; ``points`` are those of each part, ``why`` tells after a right prediction why it is right."""
 
     id: str
     title: str
@@ -22,6 +22,7 @@ class Head:
     stars: int
     minutes: int
     points: dict[str, float]
+    why: str
 
     @property
     def name(self) -> str:
@@ -35,7 +36,7 @@ def read_head(text: str) -> Head:
     if said is None:
         raise PageError(f"the page does not begin with number and title, signature, and stars, minutes and points: {text[:80]!r}")
     points = {part.rpartition(" ")[0].strip(): _number(part.rpartition(" ")[2]) for part in said[6].split(",")}
-    return Head(said[1], said[2], said[3], len(said[4]), int(said[5]), points)
+    return Head(said[1], said[2], said[3], len(said[4]), int(said[5]), points, " ".join(text[said.end() :].split("\n## ")[0].split()))
 
 
 def heads() -> list[Head]:

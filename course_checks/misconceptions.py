@@ -9,6 +9,8 @@ changes in the right answer, and ends with the hint that leads out of it::
 
     ★ 5 minutes; points: values 2, refusal 1
 
+    Whoever has predicted rightly may read here why that is right. Not every page has such lines.
+
     ## not scaled
     - return query @ key.mT / math.sqrt(width)
     + return query @ key.mT

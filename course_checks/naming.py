@@ -64,7 +64,7 @@ def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observati
         again = seen[finding.index].again
         if again is not None and again.random:
             finding.mistake, finding.hint = RANDOM, RANDOM_WHY
-        elif finding.stage in ("values", "finite", "shape") and (name := _without_effect(exercise, cases, seen, known)):
+        elif finding.stage in ("values", "shape") and (name := _without_effect(exercise, cases, seen, known)):
             finding.guessed, finding.mistake = True, f"`{name}` has no effect"
             finding.hint = (
                 f"Your result stays the same when `{name}` is changed, and it should not. Is it used? "

@@ -235,7 +235,9 @@ def _look(value: float, most: float) -> str:
 
 
 def _reason(exercise: Exercise) -> str | None:
-    """Why a right prediction is right: the first hint against a mistake that tells it, and neither asks nor speaks of somebody's slip."""
+    """Why a right prediction is right: its page says it, or the first hint that neither asks nor speaks of somebody's slip."""
+    if exercise.page.why:
+        return exercise.page.why
     if exercise.title.startswith("Design the control"):
         return "Each test changes the one thing that the claim speaks of, and looks where that would be seen."
     told = (misconception.hint for misconception in exercise.misconceptions)

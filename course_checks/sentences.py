@@ -72,8 +72,20 @@ _PLAIN_WORDS = (
     (
         "does not require grad and does not have a grad_fn",
         "gradient cut",
-        "Nothing in the result depends on the inputs in a way PyTorch can follow.",
+        "Nothing in the result depends on the inputs in a way PyTorch can follow. Does a tensor here have to ask for gradients, "
+        "with `requires_grad_`?",
     ),
+)
+
+_WHAT_TORCH_WANTS = (
+    (
+        "batch2 tensor|mat1 and mat2",
+        "`@` sums over the last axis of its left side and the second-last of its right side: these two must be equally long.",
+    ),
+    ("tensor a .* tensor b", "Axes are matched from the right, and two that meet must be equally long, or one of them 1."),
+    ("Boolean value of Tensor with more", "`and`, `or`, `not` and `if` want one truth value. Entry by entry write `&`, `|` and `~`."),
+    ("Dimension out of range", "There are fewer axes: after `any`, `sum` or an index an axis is gone, and those behind it move up."),
+    ("index out of range in self", "A table was asked for a row that it does not have. Which numbers do you look up in it?"),
 )
 
 
@@ -102,8 +114,9 @@ def raised(error: Error, exercise: Exercise, case: Case) -> tuple[str, str | Non
             "refuses good input",
             "Compare the condition of your test with the docstring: it is true for an input for which it should be false.",
         )
-    if re.search(r"batch2 tensor|mat1 and mat2", error.message):
-        text += "\n`@` sums over the last axis of its left side and the second-last of its right side: these two must be equally long."
+    for pattern, words in _WHAT_TORCH_WANTS:
+        if re.search(pattern, error.message):
+            text += f"\n{words}"
     if re.search(r"size|shape|dimension|broadcast|mat1", error.message) and (sizes := _sizes(case)):
         text += f"\nThe sizes of this input: {sizes}."
     return text, None, None
@@ -202,7 +215,7 @@ def value_problem(got: Any, kind: str, expected: Any, choices: tuple[str, ...]) 
             quotes = " (Without quotes?)" if isinstance(got[key], str) else ""
             return "type", f"Entry {quoted(key)}: {brief(got[key])} is not a tuple such as (2, 3).{quotes}", "wrong type"
         if isinstance(want, str) and (not isinstance(got[key], str) or choices and plain(got[key]) not in map(plain, choices)):
-            allowed = " Choose from: " + ", ".join(f"“{word}”" for word in choices) + "." if choices else ""
+            allowed = " Choose from: " + ", ".join(f"“{word}”" for word in sorted(choices)) + "." if choices else ""
             return "type", f"Entry {quoted(key)}: {brief(got[key])} is not one of the words asked for.{allowed}", "wrong type"
         if isinstance(want, (int, float)) and not isinstance(want, bool) and not is_number(got[key]):
             quotes = " (Without quotes?)" if isinstance(got[key], str) else ""

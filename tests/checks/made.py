@@ -27,7 +27,7 @@ def made(
 ) -> Exercise:
     """Exercise 00.9, of the kind ``asks``; the reference is the oracle unless ``right`` says otherwise."""
     exercise = asks(file="", oracle=oracle, draw=lambda seed: cases, **{"right": oracle, **more})
-    exercise.__dict__["page"] = Page("00.9", "A test", f"{name}(…)", 1, 5, {"values": points}, misconceptions)
+    exercise.__dict__["page"] = Page("00.9", "A test", f"{name}(…)", 1, 5, {"values": points}, "", misconceptions)
     return exercise
 
 

@@ -8,7 +8,7 @@ def oracle() -> dict[str, str]:
         "the layer sees only a set": "swap two words",
         "its scores depend on distances alone": "move everything",
         "zeros in unused buckets did the harm": "fill the numbers",
-        "ALiBi cannot learn this task": "train longer",
+        "ALiBi cannot get above 90 %": "train longer",
         "it has a formula, so it works everywhere": "test longer",
     }
 

@@ -49,13 +49,21 @@ def low() -> Case:
     return Case("scores around minus 180", args, gradients=("w_v.weight",), shape="(batch, token, d_k)")
 
 
+def high() -> Case:
+    """The last token's key lies about 185 above the others, so that whoever hides it late has nothing left."""
+    args = case("", 9, 2, 4).args
+    args["parameters"]["w_q.weight"][0], args["parameters"]["w_k.weight"][0] = torch.eye(5)[0] * 16, torch.eye(5)[1] * 20
+    args["inputs"]["x"][..., 0], args["inputs"]["x"][..., 1] = 1.0, torch.eye(4)[3]
+    return Case("the last token scores 185 above the others", args, gradients=("w_v.weight",), shape="(batch, token, d_k)")
+
+
 def draw(seed: int) -> list[Case]:
     return [case("2 sentences of 6 tokens, as many as there may be", seed, 2, 6), case("2 sentences of 4 tokens", seed + 1, 2, 4)]
 
 
 def fixed() -> list[Case]:
     one = "one sentence of 8 tokens, d_model = 4, d_k = 7, max_len = 9"
-    return [case("a single token", 5, 1, 1), low(), case(one, 6, 1, 8, 4, 7, 9)]
+    return [case("a single token", 5, 1, 1), low(), high(), case(one, 6, 1, 8, 4, 7, 9)]
 
 
 SHORTCUTS = ("attention", "scaled_dot_product_attention", "masked_softmax")

@@ -9,7 +9,7 @@ def oracle() -> dict[str, str]:
         "the text is easy, anything can guess it": "a table of counts",
         "it writes rubbish because letters are drawn": "the likeliest letter",
         "the first model reads the answers": "another answer",
-        "the first model only needs more time": "the same time",
+        "the first model only needs more time": "400 steps",
     }
 
 

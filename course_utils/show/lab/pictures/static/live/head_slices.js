@@ -50,7 +50,7 @@ export function holds(head, heads, right) {
 const named = (t) => `“${TOKENS[t]}”`;
 const list = (parts) => (parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`);
 
-/** `state.mix`: how much W_O mixes at first; `state.off`: the head that is switched off at first, from 0. */
+/** `state.mix`: how much W_O mixes at first; `state.off`: the head that is switched off at first, from 0; false in `state.bars` hides the output. */
 export function render(root, state = {}) {
   const begin = () => [3, true, 4, state.mix ?? 0, [0, 1, 2].map((h) => h !== state.off)];
   let [heads, right, asks, mix, on] = begin(), owner = []; // the head that has each number
@@ -84,7 +84,7 @@ export function render(root, state = {}) {
     make('p', { class: 'live-note' }, 'Choose the wrong cut, and watch the numbers move. '
       + 'A cell carries the number of its token, its colour is its slice of features.'),
     make('div', { class: 'live-bar' }, many.root, view.root), make('div', { class: 'live-bar' }, asker.root, again), drawing, about,
-    make('div', { class: 'live-bar' }, mixer.root, onoff),
+    ...(state.bars === false ? [] : [make('div', { class: 'live-bar' }, mixer.root, onoff)]),
   );
   const say = speaker(root);
 
@@ -141,12 +141,12 @@ export function render(root, state = {}) {
       return [rect(value, { style: `fill: ${colour(f)}` }), outline && rect(outline[f], { class: 'outline' })].filter(Boolean);
     });
     const who = `${asks + 1} ${named(asks)}`, first = foot + 62, second = foot + 152;
-    bars.replaceChildren(
+    if (state.bars !== false) bars.replaceChildren(
       label(0, foot + 22, `the heads’ outputs side by side, for ${who}`), label(0, foot + 112, 'after W_O (outlines: all heads on)'),
       ...[first, second].map((y) => svg('line', { class: 'axis', x1: 0, x2: wide, y1: y, y2: y })),
       ...row(first, joined[asks], (f) => `var(--head-${owner[asks * WIDTH + f]})`), ...row(second, out, () => 'var(--value)', before),
     );
-    set(drawing, { viewBox: `0 0 ${wide} ${second + tall + 6}` });
+    set(drawing, { viewBox: `0 0 ${wide} ${state.bars === false ? foot + 2 : second + tall + 6}` });
     const changed = out.filter((value, f) => Math.abs(value - before[f]) > 1e-9).length;
     const off = on.flatMap((one, h) => (one ? [] : [h + 1]));
     about.textContent = `W_Q, W_K, W_V and W_O have 4 · ${WIDTH} · ${WIDTH} = ${4 * WIDTH * WIDTH} numbers, for any number of heads.`;
