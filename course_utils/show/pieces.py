@@ -1,7 +1,8 @@
 """Pieces that move on the page without a kernel: one mime type, drawn by the lab's extension and by the book with the same JavaScript.
 
 A piece is a module ``NAME.js`` in ``lab/pictures/static/live``, with ``NAME.png`` as its still picture for all who cannot run it
-(GitHub, other editors, paper) and its description in ``pieces.json``. A state that looks otherwise has a picture ``NAME-STILL.png``. The output that a notebook stores holds everything.
+(GitHub, other editors, paper) and its description in ``pieces.json``. A state that looks otherwise has a picture ``NAME-STILL.png``.
+The output that a notebook stores holds everything.
 """
 
 import base64

@@ -8,7 +8,7 @@ NETWORK = "nn.Sequential(nn.Linear(8, 64), nn.ReLU(), nn.Linear(64, 8))"
 COPIED = 'assert final["two layers"] > 0.95 and final["one layer"] < 0.4'
 LOOKS = "x = x + attend(x, mask=past if number else first)"
 TWINS = "assert max(stay) < 1e-6 and sorted(gaps.values())[2] > 0.05"
-TAGGED = "assert min(accuracy(tagger), accuracy(single)) > 0.92"
+TAGGED = "for pair in taggers.values() for each in pair) > 0.9"
 
 CHAPTER = [
     Ablation(
@@ -110,16 +110,23 @@ CHAPTER = [
         "One head is as good as four, however long they learn.",
         "twice as many steps",
         TAGGED,
-        "def train_tagger(num_heads, steps=100):",
-        "def train_tagger(num_heads, steps=200):",
+        "def train_tagger(num_heads, seed=1, steps=100):",
+        "def train_tagger(num_heads, seed=1, steps=200):",
         holds=True,
     ),
     Ablation(
         "Each head has its own rows of W_O.",
         "the columns of its weight in place of the rows",
         "torch.testing.assert_close(terms.sum(0), layer(x)[0]",
-        "layer.w_o.weight.T)  ",
-        "layer.w_o.weight)  ",
+        "w_o = layer.w_o.weight.T",
+        "w_o = layer.w_o.weight",
+    ),
+    Ablation(
+        "The right answer on ripe banana hangs on a clause about another animal.",
+        "the clause kept",
+        "assert fruit > 0.5 and shown_wrong[0] > 0 > shown_wrong[1]",
+        "the mouse is behind \"\n                 \"the screen\"):",
+        "the mouse is behind \"\n                 \"the screen and the bat is in the cave\"):",
     ),
     Ablation(
         "The first of two layers supplies what stood before.",
@@ -139,7 +146,7 @@ CHAPTER = [
         "What one layer lacks is the token before.",
         "one layer, told what stood before",
         COPIED,
-        '"one layer": dict(layers=1),',
+        '"one layer": dict(layers=1, steps=440),',
         '"one layer": dict(layers=1, told=True),',
     ),
     Ablation(
@@ -153,8 +160,8 @@ CHAPTER = [
         "What one layer and two layers learn does not depend on the length of the training.",
         "twice as many steps for the copiers",
         COPIED,
-        "def train_copier(steps=220, **kind):",
-        "def train_copier(steps=440, **kind):",
+        "fit(model, loss, steps, lr=8e-3",
+        "fit(model, loss, 2 * steps, lr=8e-3",
         holds=True,
     ),
     Ablation(
@@ -198,7 +205,7 @@ CHAPTER = [
 ]
 
 PART = "t.repeat_interleave(each, dim=1) for t in (k, v)"
-LEFT = "assert max(min(row[1:]) for row in rows.values()) < 0.9"
+LEFT = "assert max(min(row[1:5]) for row in rows.values()) < 0.9"
 
 DEEPER = [
     Ablation(

@@ -7,7 +7,9 @@ READ_OUTS = "assert small == [True, True, False, False]"
 SHORT = "assert all(share > 0.85 for name, share in short.items()"
 FAIL = 'assert max(end["your table"], end["your clocks"], end["T5"]) < 0.4'
 HOLD = 'assert min(far["your RoPE"], far["your ALiBi"]) > others + 0.15'
-FILLED = 'assert pair["T5, filled"][-1] > end["T5"] + 0.2'
+FILLED = 'assert mended["T5, filled"][-1] > end["T5"] + 0.2'
+HAND = 'assert mended["hand 1 slower"][-1] > end["your RoPE"] + 0.1'
+OTHERS = 'assert mended["2 and 3 slower"][-1] < mended["hand 1 slower"][-1] - 0.1'
 STEPS = "def trained(name, steps=200, **scheme):"
 SEED = "def trained(name, steps=200, **scheme):\n    torch.manual_seed(0)"
 TWICE = STEPS.replace("200", "400")
@@ -124,12 +126,35 @@ CHAPTER = [
         "The three numbers are what fails.",
         "the three numbers left at zero",
         FILLED,
-        "table[:, 13:] = table[:, 12:13]",
-        "table[:, 13:] = 0 * table[:, 12:13]",
+        "numbers[:, 13:] = numbers[:, 12:13]",
+        "numbers[:, 13:] = 0 * numbers[:, 12:13]",
     ),
     Ablation("Twice the steps: who is right on short texts.", "twice as many steps, short texts", SHORT, STEPS, TWICE, holds=True),
     Ablation("Twice the steps: who fails.", "twice as many steps, the end of the four", FAIL, STEPS, TWICE, holds=True),
     Ablation("Twice the steps: who holds.", "twice as many steps, RoPE and ALiBi", HOLD, STEPS, TWICE, holds=True),
+    Ablation(
+        "It is hand 1 that fails beyond the training.",
+        "hand 1 as it was",
+        HAND,
+        "slowed(slice(2, 4)), slowed(slice(4, 8))",
+        "slowed(slice(0, 0)), slowed(slice(4, 8))",
+    ),
+    Ablation(
+        "Slower hands 2 and 3 do not help.",
+        "hand 1 slowed with them",
+        OTHERS,
+        "slowed(slice(2, 4)), slowed(slice(4, 8))",
+        "slowed(slice(2, 4)), slowed(slice(2, 8))",
+    ),
+    Ablation("Twice the steps: hand 1.", "twice as many steps, hand 1 slower", OTHERS, STEPS, TWICE, holds=True),
+    Ablation(
+        "Another seed: hand 1.",
+        "another seed, hand 1 slower",
+        OTHERS,
+        SEED,
+        SEED.replace("seed(0)", "seed(1)"),
+        holds=True,
+    ),
     Ablation("Twice the steps: the three numbers.", "twice as many steps, the numbers filled", FILLED, STEPS, TWICE, holds=True),
     Ablation("Another start: who fails.", "another seed", FAIL, SEED, SEED.replace("seed(0)", "seed(1)"), holds=True),
     Ablation(

@@ -6,7 +6,7 @@ REPAIRED = "assert honest < 2.0 and difference < 1e-3"
 COPIES = "assert another_answer(unmasked) > 0.8"
 CHEATS = "assert held_out(unmasked) < 0.2"
 LEAKS = 'assert found["without mask"].all()'
-PROMPT = "assert moved[0] < 1e-5 and moved[1] > 0.1"
+PROMPT = 'assert last["without mask"] > last["with mask"] + 0.05'
 PACKED = "assert max(both) < 1e-5 and max(plain[0], apart[0])"
 
 CHAPTER = [
@@ -72,8 +72,8 @@ CHAPTER = [
         "An empty row of infinities spoils gradients.",
         "a finite number in the first policy, too",
         'assert [finite for _, finite in rows.values()] == ["no", "yes", "yes"]',
-        '"fill with -inf": filled(-torch.inf)',
-        '"fill with -inf": filled(-1e8)',
+        '"fill with -inf": filled_with(-torch.inf)',
+        '"fill with -inf": filled_with(-1e8)',
     ),
     Ablation(
         "Behind the softmax a mask comes too late.",
@@ -100,8 +100,22 @@ CHAPTER = [
         "A prompt needs the mask in use, too.",
         "the mask kept both times",
         PROMPT,
-        '("without mask", None)):\n    with torch.no_grad():\n        change',
-        '("without mask", causal_mask(n))):\n    with torch.no_grad():\n        change',
+        "scores = masked(prompts, mask)[:, -1]",
+        "scores = masked(prompts, causal_mask(8))[:, -1]",
+    ),
+    Ablation(
+        "It is the second layer that reads letters which have looked ahead.",
+        "a single layer",
+        PROMPT,
+        "self.blocks = nn.ModuleList([Block(d), Block(d)])",
+        "self.blocks = nn.ModuleList([Block(d)])",
+    ),
+    Ablation(
+        "The cheater has to guess at the last position alone.",
+        "nothing to copy from",
+        "assert costs[:-1].mean() < 0.1 and costs[-1] > 1",
+        "with torch.no_grad():\n    costs = F.cross_entropy(unmasked(inputs)",
+        "with torch.no_grad():\n    costs = F.cross_entropy(unmasked(inputs, torch.eye(n).bool())",
     ),
 ]
 

@@ -13,7 +13,7 @@ def word(bias: Tensor, mask: Tensor, scores: Tensor) -> str:
     columns = [change[mask[:, key], key] for key in range(len(mask))]
     if all(c.abs().max() < 1e-9 for c in columns):
         return "nothing"
-    return "keys" if all(c.max() - c.min() < 1e-9 for c in columns) else "offset"
+    return "keys" if all(c.max() - c.min() < 1e-9 for c in columns) else "neither"
 
 
 def oracle() -> dict[str, str]:
@@ -33,4 +33,4 @@ def oracle() -> dict[str, str]:
     }
 
 
-EXERCISE = Prediction(oracle=oracle, draw=lambda seed: [Case("your six words", {})], choices=("nothing", "keys", "offset"))
+EXERCISE = Prediction(oracle=oracle, draw=lambda seed: [Case("your six words", {})], choices=("nothing", "keys", "neither"))

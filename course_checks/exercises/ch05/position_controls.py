@@ -9,7 +9,7 @@ def oracle() -> dict[str, str]:
         "its scores depend on distances alone": "move everything",
         "zeros in unused buckets did the harm": "fill the numbers",
         "ALiBi cannot get above 90 %": "train longer",
-        "it has a formula, so it works everywhere": "test longer",
+        "it has a formula, so longer texts work too": "test longer",
     }
 
 

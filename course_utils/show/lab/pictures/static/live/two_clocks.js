@@ -82,7 +82,7 @@ export function render(root) {
     nudge: ([x, y]) => together((at.query + at.key) / 2 + x + y),
     said: () => `positions ${at.query} and ${at.key}`,
   }));
-  const hands = choice({ label: 'look at', options: omega.map((_, i) => [i, ['the fast hand', 'the second', 'the third', 'the slow hand'][i]]), value: picked },
+  const hands = choice({ label: 'look at', options: omega.map((_, i) => [i, ['hand 0, fast', 'hand 1', 'hand 2', 'hand 3, slow'][i]]), value: picked },
     (next) => { picked = next; draw(); });
   const again = button('Start again', () => { Object.assign(at, first); tells.forEach((tell) => tell()); draw(); });
   root.append(
