@@ -125,8 +125,8 @@ CHAPTER = [
         "The right answer on ripe banana hangs on a clause about another animal.",
         "the clause kept",
         "assert fruit > 0.5 and shown_wrong[0] > 0 > shown_wrong[1]",
-        "the mouse is behind \"\n                 \"the screen\"):",
-        "the mouse is behind \"\n                 \"the screen and the bat is in the cave\"):",
+        'the mouse is behind "\n                 "the screen"):',
+        'the mouse is behind "\n                 "the screen and the bat is in the cave"):',
     ),
     Ablation(
         "The first of two layers supplies what stood before.",

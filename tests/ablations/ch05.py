@@ -147,14 +147,7 @@ CHAPTER = [
         "slowed(slice(2, 4)), slowed(slice(2, 8))",
     ),
     Ablation("Twice the steps: hand 1.", "twice as many steps, hand 1 slower", OTHERS, STEPS, TWICE, holds=True),
-    Ablation(
-        "Another seed: hand 1.",
-        "another seed, hand 1 slower",
-        OTHERS,
-        SEED,
-        SEED.replace("seed(0)", "seed(1)"),
-        holds=True,
-    ),
+    Ablation("Another seed: hand 1.", "another seed, hand 1 slower", OTHERS, SEED, SEED.replace("seed(0)", "seed(1)"), holds=True),
     Ablation("Twice the steps: the three numbers.", "twice as many steps, the numbers filled", FILLED, STEPS, TWICE, holds=True),
     Ablation("Another start: who fails.", "another seed", FAIL, SEED, SEED.replace("seed(0)", "seed(1)"), holds=True),
     Ablation(
