@@ -46,8 +46,8 @@ def nesting(value: Any) -> Any:
 
 
 def plain(text: str) -> str:
-    """Lower case, single spaces: how the words of a prediction are compared."""
-    return " ".join(text.lower().split())
+    """Lower case, single spaces, n² and n^2 for n squared: how the words of a prediction are compared."""
+    return " ".join(text.lower().replace("²", " squared").replace("^2", " squared").split())
 
 
 def same_item(exercise: Exercise, got: Any, want: Any) -> bool:

@@ -29,7 +29,7 @@ def fixed() -> list[Case]:
     return [
         case(g, 7, 4, torch.tensor([[0, 1, 6], [2, 3, 0]]), "ids 0 to 6"),
         case(g, 5, 3, torch.tensor([[2, 2, 2, 4]]), "one sentence that repeats a token"),
-        case(g, 6, 2, torch.tensor([[0], [5], [0]]), "sentences of one token"),
+        case(g, 9, 2, torch.tensor([[0], [5], [0]]), "sentences of one token, nine rows"),
     ]
 
 

@@ -47,6 +47,7 @@ def fixed() -> list[Case]:
         case("three equal scores", torch.full((2, 3), 7.0), 0.5),
         case("one row of huge scores, one of hugely negative ones", huge, 1.0, "large scores"),
         case("hugely negative scores alone", low, 1.0, "large scores"),
+        case("huge scores, cold", huge, 0.5, "large scores"),
     ]
 
 
