@@ -8,7 +8,7 @@ NETWORK = "nn.Sequential(nn.Linear(8, 64), nn.ReLU(), nn.Linear(64, 8))"
 COPIED = 'assert final["two layers"] > 0.95 and final["one layer"] < 0.4'
 LOOKS = "x = x + attend(x, mask=past if number else first)"
 TWINS = "assert max(stay) < 1e-6 and sorted(gaps.values())[2] > 0.05"
-TAGGED = "for pair in taggers.values() for each in pair) > 0.9"
+TAGGED = "assert min(accuracy(each)"
 
 CHAPTER = [
     Ablation(
