@@ -105,8 +105,8 @@ CHAPTER = [
         "What no positions have they have from the mask.",
         "no mask against looking ahead",
         'assert 0.4 < short["no positions"] < 0.85',
-        "ahead = torch.ones(n, n).triu(1).bool()    # (query, key)",
-        "ahead = torch.zeros(n, n).bool()",
+        "past = torch.ones(n, n).tril().bool()      # (query, key)",
+        "past = torch.ones(n, n).bool()",
     ),
     Ablation(
         "Table, clocks and T5 fail because the training was short.",

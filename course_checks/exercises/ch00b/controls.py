@@ -7,7 +7,7 @@ def oracle() -> dict[str, str]:
     return {
         "it did not learn the words by heart": "held-out words",
         "changes along two ways have to be added": "overwrite",
-        "93 % shows that gradient descent was needed": "an opponent",
+        "nine of ten right shows that gradient descent was needed": "an opponent",
         "it knows more than the pieces of number words": "a new digit",
         "the border bends because units are cut off at 0": "nothing cut off",
     }

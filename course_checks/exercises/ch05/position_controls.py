@@ -8,7 +8,7 @@ def oracle() -> dict[str, str]:
         "the layer sees only a set": "swap two words",
         "its scores depend on distances alone": "move everything",
         "zeros in unused buckets did the harm": "fill the numbers",
-        "ALiBi cannot get above 90 %": "train longer",
+        "what ALiBi reaches up to letter 20 is its limit": "train longer",
         "it has a formula, so longer texts work too": "test longer",
     }
 

@@ -81,8 +81,8 @@ export function render(root, state = {}) {
   });
   const about = make('p', { class: 'live-note' });
   root.append(
-    make('p', { class: 'live-note' }, 'Choose the wrong cut, and watch the numbers move. '
-      + 'A cell carries the number of its token, its colour is its slice of features.'),
+    make('p', { class: 'live-note' }, (state.off === undefined ? 'Choose the wrong cut, and watch the numbers move. '
+      : 'Switch heads on and off, and watch the output. ') + 'A cell carries the number of its token, its colour is its slice of features.'),
     make('div', { class: 'live-bar' }, many.root, view.root), make('div', { class: 'live-bar' }, asker.root, again), drawing, about,
     ...(state.bars === false ? [] : [make('div', { class: 'live-bar' }, mixer.root, onoff)]),
   );
