@@ -105,7 +105,7 @@ CHAPTER = [
         "uncut = lambda t: t.reshape(1, 3, 5, 4)",
         "uncut = lambda t: split_heads(t, 3)",
     ),
-    Ablation("The tagger needs to listen.", "nobody listens", TAGGED, "return self.score(x + self.listen(x))", "return self.score(x)"),
+    Ablation("The tagger needs to listen.", "nobody listens", TAGGED, "return self.guess(x + self.listen(x))", "return self.guess(x)"),
     Ablation(
         "One head is as good as four, however long they learn.",
         "twice as many steps",
