@@ -1,4 +1,4 @@
-"""Functions that exercise 07b.4 hands to an answer; nothing here tells what is right."""
+"""Functions that exercise 07b.3 hands to an answer; nothing here tells what is right."""
 
 import torch
 from torch import Tensor

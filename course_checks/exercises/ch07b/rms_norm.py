@@ -1,4 +1,4 @@
-"""Exercise 07b.1: RMSNorm with its cast. The oracle is PyTorch's, in double precision."""
+"""Exercise 07b.4: RMSNorm with its cast. The oracle is PyTorch's, in double precision."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""Exercise 07b.4, find the bugs: four places for the norm of a branch. The oracle is the four formulas, in double precision."""
+"""Exercise 07b.3, find the bugs: four places for the norm of a branch. The oracle is the four formulas, in double precision."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Exercise 07b.2: the gated feed-forward layer. The oracle spells out SiLU, and every product by its indices."""
+"""Exercise 07b.5: the gated feed-forward layer. The oracle spells out SiLU, and every product by its indices."""
 
 import torch
 from torch import Tensor
