@@ -24,7 +24,7 @@ def of_the_chapter():
     """What the chapter's cells define, up to its training loop."""
     names = {}
     for cell in read_chapter(find_texts(ROOT)["07b"]).cells:
-        if cell.kind == "code":
+        if cell.kind == "code" and "picture(" not in cell.source(SOLUTION):
             exec(cell.source(SOLUTION), names)
             if "learn" in names:
                 return names
@@ -39,11 +39,7 @@ def main():
 
     def curve(place, depth, rate, steps=800, warm_up=1, seed=0, kind=block):
         chapter["EncoderBlock"] = kind
-        model = stack(place, depth)
-        if seed:
-            torch.manual_seed(seed)
-            model = chapter["Stack"](kind(32, 4, 64, norm_place=place) for _ in range(depth))
-        losses = torch.tensor(learn(model, rate, steps, warm_up))
+        losses = torch.tensor(learn(stack(place, depth, seed), rate, steps, warm_up))
         chapter["EncoderBlock"] = block
         return [round(loss, 2) for loss in losses.view(-1, 20).mean(1).tolist()]
 

@@ -106,9 +106,9 @@ ABLATIONS = [
     Ablation(
         "Behind an encoder the gradients of a post-norm decoder rise.",
         "a memory of random vectors",
-        'assert rise["decoder", "post"] > 2',
-        "x = layer(x, closing(memory))",
-        "x = layer(x, torch.randn(16, 10, width))",
+        'assert rise["decoder", "post"] > 3',
+        "x = layer(x, closing(memory), tgt_mask=hidden)",
+        "x = layer(x, torch.randn(16, 10, width), tgt_mask=hidden)",
     ),
     Ablation(
         "With one rate for all layers the best rate falls with the width.",
