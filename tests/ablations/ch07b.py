@@ -95,7 +95,7 @@ ABLATIONS = [
         "today = Stack(TodayBlock(32, 4, 96) for _ in range(16))",
         POST + "today = Stack(Post(32, 4, 96) for _ in range(16))",
     ),
-    Ablation("They go on learning.", "600 steps", TODAY, "rate, steps=300)", "rate, steps=600)", holds=True),
+    Ablation("They go on learning.", "400 steps", TODAY, "rate, steps=200)", "rate, steps=400)", holds=True),
     Ablation(
         "DeepNorm needs both of its factors.",
         "beta left out",
