@@ -84,13 +84,7 @@ CHAPTER = [
         """x = x + self.attention(self.norm1(x), mask=mask)
         return x + self.linear2(""",
     ),
-    Ablation(
-        "32 of your blocks need their norms.",
-        "the norms left in",
-        APART,
-        "layer.norm1 = layer.norm2 = nn.Identity()",
-        "pass",
-    ),
+    Ablation("32 of your blocks need their norms.", "the norms left in", APART, "layer.norm1 = layer.norm2 = nn.Identity()", "pass"),
     Ablation(
         "A norm over one token leaks to no other token.",
         "a norm over tokens and features",

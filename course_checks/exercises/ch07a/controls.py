@@ -1,4 +1,4 @@
-"""Exercise 07a.2: for every claim about depth the change that could show it to be false. The oracle is a fixed table; the chapter runs all."""
+"""Exercise 07a.2: for every claim about depth the change that could refute it. The oracle is a fixed table; the chapter runs all."""
 
 from ..common import Case, Prediction
 
