@@ -1,85 +1,136 @@
-"""Ablations of chapter 07a, The Transformer block."""
+"""Ablations of chapter 07a, The Transformer block, and of its companion."""
 
 from .ablation import Ablation
 
-ABLATIONS = [
+DIFFER = 'assert max(differ[kind][8] for kind in ("neither", "norm alone")) < 1e-3'
+KEPT = 'assert min(differ[kind][-1] for kind in ("residual alone", "both")) > 0.1'
+CONTROLS = "assert done[0] < 0.05 and done[4] < 0.3"
+FAILED = "assert min(done[1:4]) > 1.5"
+OWN = "assert max(own.values()) < 0.3"
+APART = 'assert again["residual alone"][2] > 1 and again["norm alone"][1] > 1.9'
+PUSHED = "assert towards[0] < -1 and towards[1] > 1"
+
+CHAPTER = [
     Ablation(
-        "With He's initialisation fifty plain layers learn at a small rate.",
-        "PyTorch's variance in its place",
-        'assert small["plain, He"].max() < 0.1',
-        '"plain, He": dict(variance=2 / 32)',
-        '"plain, He": dict(variance=1 / 96)',
+        "Without a residual all tokens become one vector.",
+        "added, and not replaced",
+        DIFFER,
+        "found.append(found[-1] + said if self.add else said)",
+        "found.append(found[-1] + said)",
     ),
     Ablation(
-        "With He's initialisation fifty plain layers do not learn at a large rate.",
-        "the large rate no larger than the small one",
-        'assert large["plain, He"].median() > 0.4',
-        "steps=80, lr=rate, optimizer=adam",
-        "steps=80, lr=1e-3, optimizer=adam",
+        "With a residual the tokens stay different.",
+        "replaced, and not added",
+        KEPT,
+        "found.append(found[-1] + said if self.add else said)",
+        "found.append(said)",
     ),
     Ablation(
-        "Residual and norm together learn at both rates.",
-        "no residual",
-        'assert max(run["residual and norm"].max()',
-        "add=1.0, norm=F.layer_norm)",
-        "add=0.0, norm=F.layer_norm)",
+        "It is the fresh attention, nearly a mean, that makes tokens alike.",
+        "no attention",
+        DIFFER,
+        "self.branches.append(nn.Sequential(normed(norm), Fused(d, 2)))",
+        "self.branches.append(nn.Sequential(normed(norm), nn.Linear(d, d)))",
     ),
     Ablation(
-        "Behind a ReLU a norm that subtracts the mean stretches the gradient.",
-        "the mean subtracted in both",
-        "assert level < 10 < 1e3 < stretched",
-        "norm=F.rms_norm)",
-        "norm=F.layer_norm)",
+        "Without norms the sum grows faster.",
+        "norms in both",
+        'assert size["residual alone"][-1] > 1.5 * size["both"][-1]',
+        '"residual alone": dict(norm=False)',
+        '"residual alone": dict(norm=True)',
     ),
     Ablation(
-        "A residual needs a norm or a small factor.",
-        "the factor left out",
-        'assert max(run["residual / √50"].max()',
-        "dict(variance=1 / 96, add=50**-0.5)",
-        "dict(variance=1 / 96, add=1.0)",
+        "Without norms 32 blocks learn if their branches are small.",
+        "branches as they are",
+        CONTROLS,
+        "seeded(32, norm=False, part=1 / 8)",
+        "seeded(32, norm=False)",
     ),
     Ablation(
-        "Before training He's network tells the points apart.",
-        "all points equal",
-        'assert found["plain, He", 1e-2][2].min() > 0.1',
-        "deep.stream(points)[1].detach()",
-        "deep.stream(0 * points)[1].detach()",
+        "A norm at the end does not replace those of the blocks.",
+        "norms in the blocks, too",
+        FAILED,
+        "seeded(32, norm=False, last=True)",
+        "seeded(32, norm=True, last=True)",
     ),
     Ablation(
-        "A large rate takes away what differs from point to point in a plain network.",
-        "measured before the training",
-        'assert found["plain, He", 1e-2][3][failed].max() < 0.01',
-        "return errors().detach(), gradient, before, differences()",
-        "return errors().detach(), gradient, before, before",
+        "Neither time nor larger weights help a stack without residual and norm.",
+        "residual and norm for both",
+        FAILED,
+        'seeded(8, he=True, **KINDS["neither"])',
+        "seeded(8)",
     ),
     Ablation(
-        "The mean square behind fifty ReLU layers follows from the variance of the weights.",
-        "a variance a third smaller",
-        'assert 1e-6 < grown["He"].min()',
-        '("He", 2 / 32))',
-        '("He", 1.3 / 32))',
+        "Your stack learns at all depths, however long it is trained.",
+        "twice as many steps",
+        OWN,
+        "own[depth] = learn(Turner(depth))",
+        "own[depth] = learn(Turner(depth), steps=240)",
+        holds=True,
     ),
+    Ablation(
+        "Eight of your blocks need their residuals.",
+        "the residuals left in",
+        APART,
+        """x = self.attention(self.norm1(x), mask=mask)
+        return self.linear2(""",
+        """x = x + self.attention(self.norm1(x), mask=mask)
+        return x + self.linear2(""",
+    ),
+    Ablation("32 of your blocks need their norms.", "the norms left in", APART, "layer.norm1 = layer.norm2 = nn.Identity()", "pass"),
     Ablation(
         "A norm over one token leaks to no other token.",
         "a norm over tokens and features",
-        'assert max(leaks["layer"]) < 1e-5',
-        '"layer": (2,)',
-        '"layer": (1, 2)',
+        'assert max(leaks["layer norm"]) < 1e-5',
+        '"layer norm": lambda x: F.layer_norm(x, (16,))',
+        '"layer norm": lambda x: F.layer_norm(x, x.shape[1:])',
     ),
     Ablation(
-        "A mask keeps the pads away from the real tokens.",
-        "no mask",
-        "assert moved > 0.3 > 1e-4 > kept",
-        "masked = through(padded, real.expand(10, 10))[:, :6]",
-        "masked = through(padded)[:, :6]",
+        "The ReLU makes room for many pairs.",
+        "no ReLU",
+        "assert memory[True][-1] > 0.99",
+        "hidden = torch.relu(hidden - 0.5)",
+        "hidden = hidden - 0.5",
+    ),
+    Ablation(
+        "In a post-norm block the norm stands in the way of doing nothing.",
+        "pre-norm in its place",
+        'assert far["pre"] < 1e-6 and far["post"] > 1',
+        "block = EncoderBlock(12, 3, 48, norm_place=place)",
+        "block = EncoderBlock(12, 3, 48)",
     ),
     Ablation(
         'The blocks write the meaning of "flies" onto its stream.',
         "no blocks",
         "assert right > 0.97",
-        "self.head(self.encoder(self.embed(ids) + self.position))",
-        "self.head(self.embed(ids) + self.position)",
+        "return self.head(self.encoder(self.come_in(ids)))",
+        "return self.head(self.encoder.norm(self.come_in(ids)))",
     ),
+    Ablation(
+        "Only attention brings the reason to the word.",
+        "every token hears itself alone",
+        "assert right > 0.97",
+        "return self.head(self.encoder(self.come_in(ids)))",
+        "return self.head(self.encoder(self.come_in(ids), torch.eye(5).bool()))",
+    ),
+    Ablation(
+        "The tagger's numbers do not depend on the length of the training.",
+        "twice as many steps",
+        PUSHED,
+        "fit(tagger, tag_loss, steps=120, lr=5e-3)",
+        "fit(tagger, tag_loss, steps=240, lr=5e-3)",
+        holds=True,
+    ),
+    Ablation(
+        "The branches push flies to noun and to verb because they were trained.",
+        "a single step",
+        "assert alike[0] > 0.999 and alike[2] < 0.6",
+        "fit(tagger, tag_loss, steps=120, lr=5e-3)",
+        "fit(tagger, tag_loss, steps=1, lr=5e-3)",
+    ),
+]
+
+DEEPER = [
     Ablation(
         "LayerNorm loses two directions, because it is two projections.",
         "no centring: one direction is lost",
@@ -95,24 +146,26 @@ ABLATIONS = [
         "jacobian(norm, x)",
     ),
     Ablation(
-        "The ReLU makes room for many pairs.",
-        "no ReLU",
-        'assert min(memory["with ReLU"]) > 0.99',
-        "hidden = torch.relu(hidden - 0.5)",
-        "hidden = hidden - 0.5",
-    ),
-    Ablation(
         "Every block brings the prediction closer.",
         "blocks that add nothing",
-        "assert all(low < high - 0.1 for high, low in zip(lens, lens[1:]))",
+        "assert all(low < high for high, low in zip(last, last[1:]))",
         "found.append(one(found[-1], self.mask))",
         "found.append(found[-1])",
     ),
     Ablation(
         "Units promote the letters that follow where they are active.",
-        "each unit with its neighbour's value",
-        "assert own.mean() > 1.5 * neighbour.mean()",
-        "own = agreement(promoted) ",
-        "own = agreement(promoted.roll(1, 0)) ",
+        "each unit with another one's value",
+        "assert own.mean() > 1.4 * neighbour.mean()",
+        "own, neighbour = agreement(promoted)",
+        "own, neighbour = agreement(promoted.roll(2, 0))",
+    ),
+    Ablation(
+        "The norm keeps the cell out of saturation.",
+        "smaller weights: nothing to be kept out of",
+        "assert saturated[0] > 0.3 and saturated[1] < 0.12",
+        "w_h, w_x = 3 * torch.randn(64, 64) / 8, torch.randn(64, 64) / 8",
+        "w_h, w_x = torch.randn(64, 64) / 16, torch.randn(64, 64) / 16",
     ),
 ]
+
+ABLATIONS = [*CHAPTER, *DEEPER]

@@ -216,14 +216,14 @@ def test_error_without_the_numbers():
 
 
 def test_error_without_the_word():
-    norms = BY_ID["07a.3"]
+    pairs = BY_ID["09.8"]
 
-    def vague(x, kind, groups=2, eps=1e-5):
-        if kind not in ("batch", "layer", "instance", "group"):
-            raise ValueError("no such norm")
-        return norms.reference(x, kind, groups, eps)
+    def vague(segments, real, kind):
+        if kind == "nobody":
+            raise ValueError("no such mask")
+        return pairs.reference(segments, real, kind)
 
-    assert examine(norms, vague).mistake == "a word missing in the message"
+    assert examine(pairs, vague).mistake == "a word missing in the message"
 
 
 def test_evaluation_mode():

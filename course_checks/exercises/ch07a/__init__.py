@@ -2,4 +2,4 @@
 
 from ..common import in_order
 
-EXERCISES = in_order(__name__, "layer_norm slopes normalise encoder_block encoder")
+EXERCISES = in_order(__name__, "layer_norm controls who_reads encoder_block encoder pushes")
