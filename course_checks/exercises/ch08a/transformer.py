@@ -11,9 +11,15 @@ from course_utils.models.masks import causal_mask
 from course_utils.models.positions import sinusoidal
 from course_utils.models.sizes import shapes_only
 
-from ..ch07a.encoder import Encoder
 from ..common import Case, ModuleExercise, generator, integers, randn
 from .decoder_block import NAMES, DecoderBlock
+
+
+def encoder(*sizes: int) -> nn.Module:
+    """The stack of 07a.5, which comes with the first use: importing a chapter's exercises imports no other's."""
+    from ..ch07a.encoder import Encoder
+
+    return Encoder(*sizes)
 
 
 class Transformer(nn.Module):
@@ -34,7 +40,7 @@ class Transformer(nn.Module):
             nn.init.normal_(table.weight, std=d_model**-0.5)
         self.places: Tensor
         self.register_buffer("places", sinusoidal(max_len, d_model), persistent=False)
-        self.encoder = Encoder(d_model, num_heads, d_ff, num_layers)
+        self.encoder = encoder(d_model, num_heads, d_ff, num_layers)
         self.decoder = nn.ModuleList(DecoderBlock(d_model, num_heads, d_ff, "pre") for _ in range(num_layers))
         self.norm = nn.LayerNorm(d_model)
         self.output = nn.Linear(d_model, target_words)
