@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from course_checks.lookup import find
+from course_checks.lookup import find, in_chapter
 from course_checks.misconceptions import Change, read_change
 from course_utils.launcher.notebooks import chapters_in
 from course_utils.paths import ROOT
@@ -59,7 +59,8 @@ def run(exercise: str, code: str, what: str) -> Any:
     """What an answer cell defines; its lines can be shown in a traceback."""
     name = f"<cell of {exercise}: {what}>"
     linecache.cache[name] = (len(code), None, code.splitlines(True), name)
-    space: dict[str, Any] = {"__name__": "__main__"}
+    before = [other for other in in_chapter(exercise.split(".")[0]).values() if other.runs and other.id != exercise]
+    space: dict[str, Any] = {"__name__": "__main__", **{other.name: other.reference for other in before}}  # result.use of earlier cells
     exec(USUAL + imports(exercise.split(".")[0]), space)
     exec(compile(code, name, "exec"), space)
     return space[find(exercise).name]
@@ -95,9 +96,13 @@ def _entry(text: str) -> Answer:
 
 @cache
 def imports(chapter: str) -> str:
-    """What the cells of a blank chapter import."""
+    """What the cells of a blank chapter import, and what they take from ``mine``."""
     trees = [ast.parse("".join(cell["source"])) for cell in notebook("chapters", chapter) if cell["cell_type"] == "code"]
-    return "\n".join(ast.unparse(node) for tree in trees for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom)))
+    return "\n".join(ast.unparse(node) for tree in trees for node in tree.body if _is_taken(node))
+
+
+def _is_taken(node: ast.stmt) -> bool:
+    return isinstance(node, (ast.Import, ast.ImportFrom)) or isinstance(node, ast.Assign) and "mine(" in ast.unparse(node.value)
 
 
 @cache

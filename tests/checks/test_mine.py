@@ -440,7 +440,7 @@ def test_the_command(folder, monkeypatch, capsys):
     (folder / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
     solved("03.1")
     assert course.main(["mine", "--name", "Ada Lovelace"]) == 0
-    assert "my_transformer.py: 1 of 22 parts are yours (03.1).\nLet it train" in capsys.readouterr().out
+    assert "my_transformer.py: 1 of 23 parts are yours (03.1).\nLet it train" in capsys.readouterr().out
     assert "built by Ada Lovelace" in (folder / "my_transformer.py").read_text(encoding="utf-8")
 
 
