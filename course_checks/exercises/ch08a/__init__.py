@@ -2,4 +2,4 @@
 
 from ..common import in_order
 
-EXERCISES = in_order(__name__, "cross_attention decoder_block tied_ends weights translation_loss smoothed_loss noam_rate train_translator")
+EXERCISES = in_order(__name__, "decoder_block transformer translation_loss noam_rate weights")
