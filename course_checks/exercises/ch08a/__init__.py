@@ -2,4 +2,4 @@
 
 from ..common import in_order
 
-EXERCISES = in_order(__name__, "decoder_block transformer translation_loss noam_rate weights")
+EXERCISES = in_order(__name__, "attentions decoder_block transformer pairs translation_loss translator_controls noam_rate weights")

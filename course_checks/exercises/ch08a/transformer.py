@@ -99,22 +99,22 @@ def case(g: torch.Generator, label: str, part: str, lengths: list[int], n: int =
     target[:, 0] = 1
     for row, length in zip(source, lengths, strict=True):
         row[length:] = 0
-    by = tuple(name for name in parameters if name.endswith("weight") and "layers.1" not in name) if slopes else ()
+    by = tuple(name for name in parameters if name.endswith("weight")) if slopes else ()
     return Case(label, {"init": init, "parameters": parameters, "inputs": {"source": source, "target": target}}, part, by, shape=SHAPE)
 
 
 def draw(seed: int) -> list[Case]:
     g = generator(seed)
     return [
-        case(g, "2 sources of 7 words, targets of 5, two layers", "values", [7, 7], slopes=True),
-        case(g, "sources of 2, 6 and 4 words", "padding", [2, 6, 4]),
+        case(g, "2 sources of 7 words, targets of 5, one layer", "values", [7, 7], layers=1, slopes=True),  # small: each weight is changed
+        case(g, "sources of 2, 6 and 4 words, two layers", "padding", [2, 6, 4]),
     ]
 
 
 def fixed() -> list[Case]:
     g = generator(5)
     return [
-        case(g, "one layer, one sentence", "values", [4], 6, layers=1),
+        case(g, "two layers, one sentence", "values", [4], 6),
         case(g, "a single word on each side", "values", [1], 1),
         case(g, "three layers, sources of 8 and 3 words", "padding", [8, 3], 2, layers=3),
     ]

@@ -1,4 +1,4 @@
-"""Exercise 08a.4: how many numbers a Transformer learns. The oracle counts those of PyTorch's own modules."""
+"""Exercise 08a.8: how many numbers a Transformer learns. The oracle counts those of PyTorch's own modules."""
 
 from functools import cache
 
