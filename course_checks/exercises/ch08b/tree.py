@@ -1,4 +1,4 @@
-"""Exercise 08b.4: four ways through a small tree of chances, by hand. The oracle lists every sentence and follows each rule."""
+"""Exercise 08b.3: four ways through a small tree of chances, by hand. The oracle lists every sentence and follows each rule."""
 
 from ..common import Case, Prediction
 
