@@ -118,8 +118,8 @@ ABLATIONS = [
         "MBR does not fall for the page, as long as that is rare.",
         "pages in most of the draws",
         "assert mbr[0] > worst[0] + 0.25 and drawn[0] > worst[0] + 0.2 and mbr[1] == 0",
-        "typical(draw(web, a, 16))",
-        "typical([PAGE] * 40 + draw(web, a, 16))",
+        "typical(draw(web, a, 16, g=g))",
+        "typical([PAGE] * 40 + draw(web, a, 16, g=g))",
     ),
     Ablation(
         "Top-p cuts pages off.",
