@@ -1,4 +1,4 @@
-"""Exercise 08b.5: beam search with length penalty. The oracle keeps dictionaries; with a beam wide enough it tries every sentence."""
+"""Exercise 08b.4: beam search with length penalty. The oracle keeps dictionaries; with a beam wide enough it tries every sentence."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""Exercise 08b.4: a step-wise decoder whose code, as handed out, starts counting anew. The oracle is one pass over the whole sentence."""
+"""Exercise 08b.6: a step-wise decoder whose code, as handed out, starts counting anew. The oracle is one pass over the whole sentence."""
 
 import math
 
