@@ -1,4 +1,4 @@
-"""Exercise 09.7: does the answer leak? The oracle builds each set-up and differentiates."""
+"""Exercise 09.1: does the answer leak? The oracle builds each set-up and differentiates."""
 
 from functools import cache
 

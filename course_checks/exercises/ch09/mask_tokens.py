@@ -1,4 +1,4 @@
-"""Exercise 09.4: which tokens are hidden, and how. All random numbers are handed in; the oracle is a loop over single tokens."""
+"""Exercise 09.3: which tokens are hidden, and how. All random numbers are handed in; the oracle is a loop over single tokens."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""Exercise 09.6, find the bugs: the head that names masked tokens. The oracle writes GELU and LayerNorm out."""
+"""Exercise 09.4, find the bugs: the head that names masked tokens. The oracle writes GELU and LayerNorm out."""
 
 import torch
 from torch import Tensor, nn

@@ -1,4 +1,4 @@
-"""Exercise 09.1: the longest piece first. The oracle asks which pieces of the vocabulary the word begins with."""
+"""Exercise 09.7: the longest piece first. The oracle asks which pieces of the vocabulary the word begins with."""
 
 from random import Random
 
