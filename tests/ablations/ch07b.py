@@ -92,8 +92,8 @@ ABLATIONS = [
         "What lets sixteen blocks of today learn is the place of the norm.",
         "RMSNorm and gate, with the norm on the stream",
         TODAY,
-        "today = Stack(TodayBlock(32, 4, 96) for _ in range(16))",
-        POST + "today = Stack(Post(32, 4, 96) for _ in range(16))",
+        "today = Stack(TodayBlock(32, 4, 64) for _ in range(16))",
+        POST + "today = Stack(Post(32, 4, 64) for _ in range(16))",
     ),
     Ablation("They go on learning.", "400 steps", TODAY, "rate, steps=200)", "rate, steps=400)", holds=True),
     Ablation(
