@@ -15,7 +15,7 @@ PLACES = {
     "sandwich": "sandwich:  x + Norm(F(Norm(x)))",
     "output": "output:  x + Norm(F(x))",
 }
-SLABS = {"batch norm": (None, None, 2), "layer norm": (0, 1, None), "instance norm": (0, None, 2), "group norm": (0, None, slice(2, 4))}
+SLABS = {"batch norm": (None, None, 2), "layer norm": (0, 1, None)}
 
 
 def block(ax: Axes, place: str) -> None:
@@ -55,10 +55,10 @@ def block(ax: Axes, place: str) -> None:
 
 
 def norm_cubes() -> Figure:
-    """Batch × token × feature as a cube, four times: the entries that share one mean and one variance are coloured."""
-    fig = plt.figure(figsize=(9.2, 2.9), layout="constrained")
+    """Batch × token × feature as a cube, twice: the entries that share one mean and one variance are coloured."""
+    fig = plt.figure(figsize=(6.0, 3.6), layout="constrained")
     for i, (name, (sample, token, feature)) in enumerate(SLABS.items(), 1):
-        ax = fig.add_subplot(1, 4, i, projection="3d")
+        ax = fig.add_subplot(1, 2, i, projection="3d")
         chosen = np.zeros((3, 4, 6), dtype=bool)
         chosen[tuple(slice(None) if a is None else a for a in (sample, token, feature))] = True
         ax.voxels(chosen, facecolors=BLUE + "cc", edgecolor="white", linewidth=0.5)
@@ -66,9 +66,9 @@ def norm_cubes() -> Figure:
             for axis in (a for a in range(3) if not corner[a]):
                 ends = [[c * n for c, n in zip((*corner[:axis], step, *corner[axis + 1 :]), chosen.shape, strict=True)] for step in (0, 1)]
                 ax.plot(*zip(*ends, strict=True), color=GREY, lw=0.8)
-        ax.set_title(name, fontsize=10, y=1.04)
+        ax.set_title(name, fontsize=12, y=1.02)
         for label, text in ((ax.set_xlabel, "batch"), (ax.set_ylabel, "token"), (ax.set_zlabel, "feature")):
-            label(text, fontsize=9, labelpad=-12)
+            label(text, fontsize=12, labelpad=-10)
         ax.set(xticks=range(4), yticks=range(5), zticks=range(7), xticklabels=[], yticklabels=[], zticklabels=[])
         ax.set(box_aspect=(3, 4, 6), xlim=(0, 3), ylim=(0, 4), zlim=(0, 6))
         ax.view_init(elev=22, azim=-50)
