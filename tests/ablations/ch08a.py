@@ -74,6 +74,13 @@ ABLATIONS = [
         "        hidden[0, j - 1] = 0",
     ),
     Ablation(
+        "“Und” needs the word for the tens, because that tells 39 from 9.",
+        "the word for the ones taken for it",
+        "assert sum(by_tens) / len(by_tens) > 0.5",
+        "        by_tens.append(fall[j].argmax().item() == k)",
+        "        by_tens.append(fall[j].argmax().item() == k + 1)",
+    ),
+    Ablation(
         "The smoothed loss has a lowest point, where the right word leads by ln(1 + 9 V).",
         "no smoothing",
         "assert abs(best - math.log(91)) < 0.1",

@@ -82,11 +82,11 @@ export function render(root, state) {
   root.append(
     make('label', { for: name, class: 'live-name' }, 'A number, in digits or in English words:'),
     make('div', { class: 'live-bar asked' }, field, ...examples),
-    make('div', { class: 'live-bar' }, steer, how.root),
+    make('div', { class: 'live-bar' }, ...(state.beam === false ? [steer] : [steer, how.root])),
   );
   const say = speaker(root);
   root.append(two, make('p', { class: 'live-note' },
-    `${model.parameters.toLocaleString('en')} numbers, ${model.layers} layers of ${model.heads} heads in either stack, all computed here. `
+    `${model.parameters.toLocaleString('en')} weights, ${model.layers} layers of ${model.heads} heads in either stack, all computed here. `
     + 'Trained on 11,000 numbers below 100,000; the four examples are among 1,000 others that it never saw. '
     + 'Of these it translates 99.9\u00a0% without a mistake. '
     + 'Only 14 of the 11,000 were below 100, and there it can still fail: try 5.'));
