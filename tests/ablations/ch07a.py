@@ -146,7 +146,7 @@ CHAPTER = [
     ),
     Ablation(
         "The tagger's numbers do not depend on the length of the training.",
-        "twice as many steps",
+        "twice as many steps for the tagger",
         PUSHED,
         "fit(tagger, tag_loss, steps=120, lr=5e-3)",
         "fit(tagger, tag_loss, steps=240, lr=5e-3)",
