@@ -42,9 +42,7 @@ CHAPTER = [
         "ones = [F.one_hot(ids, len(WORDS)), F.one_hot(segments, 2),",
         "ones = [F.one_hot(ids, len(WORDS)), 0 * F.one_hot(segments, 2),",
     ),
-    Ablation(
-        "The reader's BERT learns from the order of the words.", "mixed words in the training", LEARNED, TRAINED, MIXED
-    ),
+    Ablation("The reader's BERT learns from the order of the words.", "mixed words in the training", LEARNED, TRAINED, MIXED),
     Ablation("It learns from the right answers.", "labels exchanged among the gaps", LEARNED, TRAINED, WRONG),
     Ablation(
         "It is the training of the body that helps.",
@@ -76,12 +74,7 @@ CHAPTER = [
         for seed in (1, 2)
     ),
     Ablation(
-        "Each change costs something.",
-        "600 steps in place of 300",
-        CHANGED,
-        "SHORT, after = 300, {}",
-        "SHORT, after = 600, {}",
-        holds=True,
+        "Each change costs something.", "600 steps in place of 300", CHANGED, "SHORT, after = 300, {}", "SHORT, after = 600, {}", holds=True
     ),
     Ablation(
         "Wrong answers cost something.",

@@ -55,10 +55,7 @@ def draw(seed: int) -> list[Case]:
 
 def fixed() -> list[Case]:
     g = generator(2)
-    return [
-        case(g, "as long as max_len", "values", 1, 9),
-        case(g, "a single token", "values", 1, 1),
-    ]
+    return [case(g, "as long as max_len", "values", 1, 9), case(g, "a single token", "values", 1, 1)]
 
 
 FORBIDDEN = ("course_utils.models.bert.BertEmbeddings.forward",)
