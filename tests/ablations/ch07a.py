@@ -67,7 +67,7 @@ CHAPTER = [
         "residual and norm for both",
         FAILED,
         "model, kept = kept_at_size_one()",
-        'model, kept = Stack(8), kept_at_size_one()[1]',
+        "model, kept = Stack(8), kept_at_size_one()[1]",
     ),
     Ablation(
         "Your stack learns at all depths, however long it is trained.",
@@ -101,13 +101,7 @@ CHAPTER = [
         "self.branches.append(nn.Sequential(normed(norm), Fused(d, 2)))",
         "self.branches.append(nn.Sequential(normed(norm), nn.Linear(d, d)))",
     ),
-    Ablation(
-        "With both parts every block gets the same gradient.",
-        "no residual",
-        SLOPE,
-        '"both": {}',
-        '"both": dict(add=False)',
-    ),
+    Ablation("With both parts every block gets the same gradient.", "no residual", SLOPE, '"both": {}', '"both": dict(add=False)'),
     Ablation(
         "Without norms the gradient explodes.",
         "norms in both",
