@@ -4,7 +4,13 @@ from ..common import Case, Prediction
 
 
 def oracle() -> dict[str, str]:
-    learned = ("continues, but cannot begin", "copies the word it reads", "continues, but never stops", "writes well", "names the word before")
+    learned = (
+        "continues, but cannot begin",
+        "copies the word it reads",
+        "continues, but never stops",
+        "writes well",
+        "names the word before",
+    )
     return {f"pair {number}": what for number, what in enumerate(learned, start=1)}
 
 
