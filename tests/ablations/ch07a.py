@@ -49,13 +49,6 @@ CHAPTER = [
         "seeded(32, norm=False)",
     ),
     Ablation(
-        "To turn letters round, places must exchange them.",
-        "no attention",
-        CONTROLS,
-        "self.branches.append(nn.Sequential(normed(norm), Fused(d, 2)))",
-        "self.branches.append(nn.Sequential(normed(norm), nn.Linear(d, d)))",
-    ),
-    Ablation(
         "A norm at the end does not replace those of the blocks.",
         "norms in the blocks, too",
         FAILED,
@@ -147,7 +140,7 @@ CHAPTER = [
     ),
     Ablation(
         "The tagger's numbers do not depend on the length of the training.",
-        "twice as many steps",
+        "twice as many steps for the tagger",
         PUSHED,
         "fit(tagger, tag_loss, steps=120, lr=5e-3)",
         "fit(tagger, tag_loss, steps=240, lr=5e-3)",
@@ -156,7 +149,7 @@ CHAPTER = [
     Ablation(
         "The branches push flies to noun and to verb because they were trained.",
         "a single step",
-        PUSHED,
+        "assert alike[0] > 0.999 and alike[2] < 0.6",
         "fit(tagger, tag_loss, steps=120, lr=5e-3)",
         "fit(tagger, tag_loss, steps=1, lr=5e-3)",
     ),
