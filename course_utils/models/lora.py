@@ -12,21 +12,21 @@ from .bert import Bert
 
 
 class LowRank(nn.Module):
-    """``weight (d_out, d_in)`` -> ``weight + alpha / rank · up @ down``; ``up`` starts at 0, so that nothing changes at first.
+    """``weight (d_out, d_in)`` -> ``weight + alpha / rank · B @ A``; ``B`` starts at 0, so that nothing changes at first.
 
-    Parameters: ``down (rank, d_in)``, random, and ``up (d_out, rank)``. ValueError for a rank below 1 or above the smaller size.
+    Parameters: ``A (rank, d_in)``, random, and ``B (d_out, rank)``. ValueError for a rank below 1 or above the smaller size.
     """
 
     def __init__(self, d_out: int, d_in: int, rank: int, alpha: float):
         super().__init__()
         if not 1 <= rank <= min(d_out, d_in):
             raise ValueError(f"rank={rank} must lie between 1 and {min(d_out, d_in)}")
-        self.down = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
-        self.up = nn.Parameter(torch.zeros(d_out, rank))
+        self.A = nn.Parameter(torch.randn(rank, d_in) / d_in**0.5)
+        self.B = nn.Parameter(torch.zeros(d_out, rank))
         self.scale = alpha / rank
 
     def forward(self, weight: Tensor) -> Tensor:
-        return weight + self.scale * (self.up @ self.down)
+        return weight + self.scale * (self.B @ self.A)
 
 
 def add_low_rank(bert: Bert, rank: int, alpha: float = 16.0, change: type[nn.Module] = LowRank) -> Bert:

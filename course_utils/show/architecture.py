@@ -111,30 +111,28 @@ def timeline(models: dict[str, tuple[float, str]]) -> Figure:
 
 def fine_tuning() -> Figure:
     """BERT's two lives; orange: the tokens that a task's layer reads. Source: Devlin et al. 2018, figures 1 and 4."""
-    fig, ax = sheet(21.4, 6.2, (12.6, 3.7))
+    fig, ax = sheet(13, 11.4, (7.4, 6.5))
     rows = (
-        ("pre-training", "[CLS] so *she* works in the [MASK] . [SEP]", "over all words", "bakery"),
+        ("pre-training", "[CLS] the soup was superb . so they *[MASK] it . [SEP]", "linear, all words", "liked"),
         ("opinions", "*[CLS] the soup was superb . [SEP]", "linear, 2 scores", "good"),
         ("pairs", "*[CLS] leo is a baker . [SEP] he owns a dog . [SEP]", "linear, 3 scores", "neutral"),
-        ("names", "[CLS] *florence *lives *in *york *. [SEP]", "linear, 7 scores each", "PERSON O O TOWN"),
+        ("names", "[CLS] *florence *lives *in *york *. [SEP]", "linear, 7 scores each", "PERSON O O TOWN O"),
         ("answers", "[CLS] what does leo own ? [SEP] *leo *has *a *cob *. [SEP]", "linear, 2 scores each", "from cob to cob"),
     )
-    for (task, tokens, head, output), y in zip(rows, (5.2, 3.6, 2.6, 1.6, 0.6), strict=True):
-        ax.text(0, y, task, va="center", fontsize=9, weight="bold")
-        x = 2.1
-        for token in tokens.replace("*she*", "she").split():
-            word, read = token.lstrip("*"), token[0] == "*" or token == "[MASK]"
-            width = 0.28 + 0.135 * len(word)
-            box(ax, x + width / 2, y, word, (RED if task == "pre-training" else ORANGE) if read else GREY, width, 0.56)
+    for k, (task, tokens, head, output) in enumerate(rows):
+        y, colour = 10.75 - 2.1 * k - (0.75 if k else 0), ORANGE if k else RED
+        ax.text(0, y, task, va="center", fontsize=10, weight="bold")
+        x = 2.5
+        for token in tokens.split():
+            word = token.lstrip("*")
+            width = 0.3 + 0.145 * len(word)
+            box(ax, x + width / 2, y, word, colour if token[0] == "*" else GREY, width, 0.62)
             x += width + 0.05
-        box(ax, 16.3, y, head, RED if task == "pre-training" else ORANGE, 3.3, 0.6)
-        ax.text(18.4, y, output, va="center", fontsize=9)
-        for start, end in ((11.95, 12.3), (14.25, 14.6), (18.0, 18.35)):
-            arrow(ax, (start, y), (end, y))
-    box(ax, 13.25, 5.2, "body", BLUE, 1.9, 0.66)
-    box(ax, 13.25, 2.1, "the same\nbody,\ntrained on", BLUE, 1.9, 3.6)
-    arrow(ax, (13.25, 4.83), (13.25, 3.98), BLUE, 2.5)
-    ax.text(13.45, 4.4, "the weights are copied", va="center", fontsize=9, color=ink(BLUE))
-    for x, name in ((6, "input"), (13.25, "body"), (16.3, "on top"), (19.6, "what it says")):
-        ax.text(x, 5.95, name, ha="center", va="center", fontsize=9, color=ink(GREY))
+        box(ax, 1.1, y - 0.88, "body", BLUE, 2.0, 0.68)
+        box(ax, 5.1, y - 0.88, head, colour, 4.2, 0.68)
+        ax.text(8.1, y - 0.88, output, va="center", fontsize=10)
+        arrow(ax, (2.2, y - 0.88), (2.9, y - 0.88))
+        arrow(ax, (7.3, y - 0.88), (8.0, y - 0.88))
+    arrow(ax, (1.1, 9.45), (1.1, 8.35), BLUE, 2.5)
+    ax.text(1.4, 8.95, "the weights are copied, once for each task", va="center", fontsize=10, color=ink(BLUE))
     return fig

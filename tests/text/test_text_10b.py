@@ -1,11 +1,8 @@
-"""Names in BIO tags against an independent count; the short training tools of chapter 10; the chapter without its extra."""
+"""Names in BIO tags against an independent count; the short training tools of chapter 10; its extra."""
 
 from __future__ import annotations
 
-import os
-import sys
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 import torch
@@ -16,7 +13,6 @@ from torch import nn
 from course_utils.experiments.ch10_baselines import bag_of_words
 from course_utils.experiments.ch10_finetuning import collate, finetune
 from course_utils.models import pretrained
-from course_utils.paths import ROOT
 from course_utils.text.spans import Span, span_scores, spans
 from course_utils.text.wordpiece import WordPiece
 
@@ -112,20 +108,3 @@ def test_baselines() -> None:
 def test_the_extra_can_be_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURSE_PRETRAINED", "off")
     assert pretrained.installed() is None
-
-
-@pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
-@pytest.mark.parametrize("kind", ["chapter", "solution"])
-def test_the_chapter_runs_without_the_extra(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from course_tools.authoring.execute import execute
-    from course_tools.authoring.ledger import find_sources
-    from course_tools.authoring.source import CHAPTER, SOLUTION, read_chapter
-
-    monkeypatch.setenv("COURSE_PRETRAINED", "off")
-    monkeypatch.syspath_prepend(str(ROOT))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]))
-    assert sys.path
-    notebook = execute(read_chapter(find_sources(ROOT)["10"]), {"chapter": CHAPTER, "solution": SOLUTION}[kind], "", tmp_path)
-    printed = "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []))
-    assert printed.count("Without the extra") >= 2
-    assert printed.count("Recorded by benchmarks/search.py") >= 1

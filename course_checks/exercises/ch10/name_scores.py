@@ -1,4 +1,4 @@
-"""Exercise 10.5: the score of whole names. The oracle walks from tag to tag."""
+"""Exercise 10.8: the score of whole names. The oracle walks from tag to tag."""
 
 import torch
 
