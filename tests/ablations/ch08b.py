@@ -53,7 +53,7 @@ ABLATIONS = [
     Ablation(
         "The gain of a cache is larger for long texts.",
         "no cache in either",
-        "assert gain[-1] > 1.8 * gain[0] and gain[-1] > 2",
+        "assert gain[-1] > 1.5 * gain[0] and gain[-1] > 1.6",
         "            way(long.eval(), prompt, n, end=-1)",
         "            write(long.eval(), prompt, n, end=-1)",
     ),

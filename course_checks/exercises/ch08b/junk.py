@@ -1,4 +1,4 @@
-"""Exercise 08b.5: for every claim about the junk the change that could show it to be false. The oracle is a fixed table; the chapter runs them."""
+"""Exercise 08b.5: for each claim about the junk, the change that could show it to be false. The oracle is a fixed table."""
 
 from ..common import Case, Prediction
 
