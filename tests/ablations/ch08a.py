@@ -97,7 +97,7 @@ ABLATIONS = [
     ),
     Ablation(
         "Without the mask it writes far worse, after twice as many steps, too.",
-        "twice as many steps",
+        "twice as many steps of the two changed models",
         'assert shares["no causal mask"] < score - 0.2',
         "    learn(models[name])",
         "    learn(models[name], steps=600)",
