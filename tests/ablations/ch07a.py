@@ -89,7 +89,7 @@ CHAPTER = [
     ),
     Ablation(
         "Tokens become alike though the size is kept, because attention is nearly a mean.",
-        "no attention",
+        "no attention, case 2",
         KEPT_SIZE,
         "self.branches.append(nn.Sequential(normed(norm), Fused(d, 2)))",
         "self.branches.append(nn.Sequential(normed(norm), nn.Linear(d, d)))",
@@ -97,7 +97,7 @@ CHAPTER = [
     Ablation("With both parts every block gets the same gradient.", "no residual", SLOPE, '"both": {}', '"both": dict(add=False)'),
     Ablation(
         "Without norms the gradient explodes.",
-        "norms in both",
+        "norms in both, case 2",
         SLOPE,
         '"residual alone": dict(norm=False)',
         '"residual alone": dict(norm=True)',

@@ -45,7 +45,7 @@ ABLATIONS = [
     ),
     Ablation(
         "With a cache the sentences are the same.",
-        "a cache emptied before every step",
+        "a cache emptied before every step, case 2",
         "assert same > 0.995",
         "                                    memory, source, caches)",
         "                                    memory, source, [[] for _ in model.decoder])",
@@ -80,7 +80,7 @@ ABLATIONS = [
     ),
     Ablation(
         "The curse does not come from a short training.",
-        "600 steps",
+        "600 steps, case 2",
         CURSE,
         CURVES,
         f"web = translator(from_the_web(), 600, **small)\n{CURVES}",
@@ -144,7 +144,7 @@ ABLATIONS = [
     ),
     Ablation(
         "A shuffle costs all points, because runs count.",
-        "runs of one word only",
+        "runs of one word only, case 2",
         'assert abs(points["the same"] - 100) < 1e-6 and points["shuffled"] == 0',
         "points = {name: bleu([c], [perfect])",
         "points = {name: bleu([c], [perfect], 1)",

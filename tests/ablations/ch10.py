@@ -38,7 +38,7 @@ CHAPTER = [
     Ablation("With the pre-trained body new words are judged rightly.", "a random body", GAINS, COPIES, f'"pre-trained body": {RANDOM}'),
     Ablation(
         "The gain stays when both learn longer.",
-        "twice as many passes",
+        "twice as many passes, case 2",
         GAINS,
         EPOCHS,
         "for _ in range(40) for rows in torch.randperm(50)",

@@ -216,14 +216,14 @@ def test_error_without_the_numbers():
 
 
 def test_error_without_the_word():
-    pairs = BY_ID["09.8"]
+    step = BY_ID["07b.3"]
 
-    def vague(segments, real, kind):
-        if kind == "nobody":
-            raise ValueError("no such mask")
-        return pairs.reference(segments, real, kind)
+    def vague(x, branch, norm_in, norm_out, place):
+        if place not in ("post", "pre", "sandwich", "output"):
+            raise ValueError("no such place for a norm")
+        return step.reference(x, branch, norm_in, norm_out, place)
 
-    assert examine(pairs, vague).mistake == "a word missing in the message"
+    assert examine(step, vague).mistake == "a word missing in the message"
 
 
 def test_evaluation_mode():
