@@ -134,5 +134,5 @@ def fine_tuning() -> Figure:
         arrow(ax, (2.2, y - 0.88), (2.9, y - 0.88))
         arrow(ax, (7.3, y - 0.88), (8.0, y - 0.88))
     arrow(ax, (1.1, 9.45), (1.1, 8.35), BLUE, 2.5)
-    ax.text(1.4, 8.95, "the weights are copied, once for each task", va="center", fontsize=10, color=ink(BLUE))
+    ax.text(1.4, 8.95, "the weights are copied", va="center", fontsize=10, color=ink(BLUE))
     return fig

@@ -70,7 +70,7 @@ def test_one_change_marks_what_differs():
 def test_the_large_drawings_have_no_small_text():
     for level in range(1, len(LEVELS) + 1):
         assert words(transformer(level))
-    assert "pre-training" in words(fine_tuning())
+    assert "the weights are copied" in words(fine_tuning())
 
 
 def test_relatives_say_what_they_change():

@@ -14,7 +14,7 @@ def uneven(*shape: int, power: float = 1.3) -> Tensor:
 def body_of(width: int):
     def body(ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
         """Hidden states ``(batch, n, width)``: each token, and the mean of the real ones."""
-        own = uneven(11, width)[ids] + uneven(2, width, power=1.5)[segments]
+        own = uneven(11, width)[ids] + segments[..., None] * uneven(width, power=1.5)
         near = mask * 0.9 ** torch.arange(ids.shape[1])
         return own + (near[..., None] * own).sum(1, keepdim=True) / near.sum(1)[:, None, None].clamp_min(1e-3)
 

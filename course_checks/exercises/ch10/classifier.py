@@ -1,5 +1,7 @@
 """Exercise 10.2: a body and one layer on [CLS]. The oracle adds up products in double precision."""
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
@@ -42,7 +44,11 @@ def draw(seed: int) -> list[Case]:
 
 
 def fixed() -> list[Case]:
-    return [case(generator(5), "body_of_six", 6, 4, 1, 5, "a single text, 4 labels", "values")]
+    label = "segments between 0 and 1, so that gradients can be followed through the body"
+    through = case(generator(6), "body_of_five", 5, 2, 3, 6, label, "values")
+    through.args["inputs"]["segments"] = torch.rand(3, 6, generator=generator(7))
+    single = case(generator(5), "body_of_six", 6, 4, 1, 5, "a single text, 4 labels", "values")
+    return [single, replace(through, gradients=("output.weight", "segments"))]
 
 
 EXERCISE = ModuleExercise(right=Classifier, oracle=oracle, draw=draw, fixed=fixed)
