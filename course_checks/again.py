@@ -57,7 +57,7 @@ def _call_again(kind: str, answer: Any, cases: Asked, seen: list[Observation], r
                 with recorder.guard or contextlib.nullcontext():
                     opened = sort.open(answer, args) if opened is None else opened
                     sort.load(opened, args)
-                    later = _another_call(opened, sort.inputs(arguments[i]), seen[i].value)
+                    later = _another_call(sort.called(opened, args), sort.inputs(arguments[i]), seen[i].value)
             except (TimeIsUp, ForbiddenShortcut):
                 raise
             except Exception as error:
@@ -68,12 +68,12 @@ def _call_again(kind: str, answer: Any, cases: Asked, seen: list[Observation], r
         _change_inputs(kind, answer, cases, seen, next(iter(groups.values()))[0], recorder)
 
 
-def _another_call(opened: Any, given: dict[str, Any], before: Any) -> dict[str, Any]:
+def _another_call(called: Any, given: dict[str, Any], before: Any) -> dict[str, Any]:
     """What a later call does differently from the one ``before``; empty when nothing. Several random states are tried."""
     values: list[Any] = []
     for seed in (1, 0, 1, 0):
         torch.default_generator.manual_seed(seed)
-        values.append(plain_data(opened(**{name: prepare(value) for name, value in given.items()})))
+        values.append(plain_data(called(**{name: prepare(value) for name, value in given.items()})))
         if _same_again(values[-1], before):
             break
     other = [value for value in values if not _same_again(value, before)]

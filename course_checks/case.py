@@ -14,8 +14,8 @@ class Case:
     ``args`` holds plain data only (tensors, numbers, strings, None, lists, dicts, :class:`Registered`), so
     that a case can be sent to another process. For a ``module`` exercise its keys are ``init``
     (constructor arguments), ``parameters`` (name -> tensor, loaded before the call), ``inputs``, and perhaps
-    ``mode``: with "eval" the module is put into evaluation mode first. With ``inputs`` None the result is :func:`.observe.starts` of a
-    new module.
+    ``mode``: with "eval" the module is put into evaluation mode first, and ``method``: it is called in the
+    place of ``forward``. With ``inputs`` None the result is :func:`.observe.starts` of a new module.
     """
 
     label: str

@@ -40,6 +40,10 @@ class Function:
         """Make it ready for the case; returns parameters by which one can differentiate."""
         return {}
 
+    def called(self, opened: Any, args: Args) -> Any:
+        """What is called with the inputs."""
+        return opened
+
     def start(self, opened: Any, args: Args) -> str | None:
         """What a new module starts with, where the case asks for nothing else."""
         return None
@@ -54,7 +58,7 @@ class Function:
 
 
 class Module(Function):
-    """A case holds ``init``, ``parameters``, ``inputs`` (None: how does it start?), and perhaps ``mode``."""
+    """A case holds ``init``, ``parameters``, ``inputs`` (None: how does it start?), and perhaps ``mode`` and ``method``."""
 
     name = "module"
     groups = ("inputs", "parameters")
@@ -91,6 +95,9 @@ class Module(Function):
                     part.copy_(rows)
         opened.train(args.get("mode") != "eval")
         return own
+
+    def called(self, opened: Any, args: Args) -> Any:
+        return getattr(opened, args["method"]) if "method" in args else opened
 
     def start(self, opened: Any, args: Args) -> str | None:
         return starts(opened) if args["inputs"] is None and isinstance(opened, torch.nn.Module) else None

@@ -215,9 +215,9 @@ def _call(
     if (start := kind.start(opened, args)) is not None:
         return {"type": "string", "value": start}
     if (problem := kind.problem(opened, args)) is not None:
-        return {"module": problem, "value": _with_its_own_parameters(opened, inputs)}
+        return {"module": problem, "value": _with_its_own_parameters(kind, opened, args, inputs)}
     leaves.update(kind.load(opened, args))
-    value = opened(**inputs)
+    value = kind.called(opened, args)(**inputs)
     seen = {"type": kind_of(value), "value": plain_data(value)}
     seen["attached"] = tuple(t.requires_grad for t in float_tensors(value))
     if gradients:
@@ -225,10 +225,10 @@ def _call(
     return seen
 
 
-def _with_its_own_parameters(module: Any, inputs: dict[str, Any]) -> Any:
+def _with_its_own_parameters(kind: Function, module: Any, args: dict[str, Any], inputs: dict[str, Any]) -> Any:
     """What a module with the wrong parameters computes: it tells half a repair from none. None where it cannot run."""
     try:
-        return plain_data(module(**inputs))
+        return plain_data(kind.called(module, args)(**inputs))
     except (TimeIsUp, ForbiddenShortcut):
         raise
     except Exception:

@@ -1,6 +1,7 @@
 """Exercise 08a.3: the whole Transformer of 2017. The oracle is PyTorch's own, with the same parameters."""
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import torch
@@ -82,7 +83,7 @@ def their_name(name: str) -> str:
     return f"{stack}.layers.{number}.{NAMES.get(inner, inner)}"
 
 
-def oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
+def oracle(init: dict, parameters: dict, inputs: dict, method: str = "forward") -> Tensor:
     d, source, target = init["d_model"], inputs["source"], inputs["target"]
     place = torch.arange(30.0)[:, None] / 10_000 ** (torch.arange(d) // 2 * 2 / d)  # (place, d)
     places = torch.where(torch.arange(d) % 2 == 0, place.sin(), place.cos())
@@ -90,9 +91,14 @@ def oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
     ends = ("source.", "target.", "output.")
     state = {their_name(name): value for name, value in parameters.items() if not name.startswith(ends)}
     hidden = ~torch.ones(y.shape[1], y.shape[1]).tril().bool()
-    masks = {"tgt_mask": hidden, "src_key_padding_mask": source == 0, "memory_key_padding_mask": source == 0}
+    masks = {"tgt_mask": hidden, "memory_key_padding_mask": source == 0}
     model = theirs(d, init["num_heads"], init["d_ff"], init["num_layers"])
-    return nn.functional.linear(functional_call(model, state, (x, y), masks), parameters["output.weight"], parameters["output.bias"])
+    if method == "decode":
+        state = {name.removeprefix("decoder."): value for name, value in state.items() if name.startswith("decoder.")}
+        stream = functional_call(model.decoder, state, (y, inputs["memory"]), masks)
+    else:
+        stream = functional_call(model, state, (x, y), {**masks, "src_key_padding_mask": source == 0})
+    return nn.functional.linear(stream, parameters["output.weight"], parameters["output.bias"])
 
 
 def case(g: torch.Generator, label: str, part: str, lengths: list[int], n: int = 5, layers: int = 2, slopes: bool = False) -> Case:
@@ -109,11 +115,19 @@ def case(g: torch.Generator, label: str, part: str, lengths: list[int], n: int =
     return Case(label, {"init": init, "parameters": parameters, "inputs": {"source": source, "target": target}}, part, by, shape=SHAPE)
 
 
+def decoding(made: Case, g: torch.Generator) -> Case:
+    """The same, but ``decode`` is called, and its memory has nothing to do with the source."""
+    inputs = made.args["inputs"]
+    memory = randn(g, *inputs["source"].shape, made.args["init"]["d_model"])
+    return replace(made, args={**made.args, "inputs": {**inputs, "memory": memory}, "method": "decode"}, gradients=("memory",))
+
+
 def draw(seed: int) -> list[Case]:
     g = generator(seed)
     return [
         case(g, "2 sources of 7 words, targets of 5, one layer", "values", [7, 7], layers=1, slopes=True),  # small: each weight is changed
         case(g, "sources of 2, 6 and 4 words, two layers", "padding", [2, 6, 4]),
+        decoding(case(g, "decode, with a memory that is not made of the source", "memory", [6, 3]), g),
     ]
 
 
