@@ -50,13 +50,13 @@ def case(g: torch.Generator, label: str, part: str, place: str, batch=2, n=5, m=
         shapes = {name: value.shape for name, value in DecoderBlock(**init).named_parameters()}
     parameters = {name: 0.4 * randn(g, *shape) + (name in SCALES) for name, shape in shapes.items()}
     masks: dict[str, Tensor | None] = {"mask": None, "memory_mask": None}
-    if part == "masks":
+    if part in ("masks", "sizes"):
         real = torch.arange(m) < torch.arange(m - batch + 1, m + 1)[:, None]  # each sentence of another length
         masks = {"mask": torch.ones(n, n).tril().bool(), "memory_mask": real[:, None]}
     if each:  # a mask for each sentence, and no triangle
         masks["mask"] = (torch.rand(batch, n, n, generator=g) < 0.5) | torch.eye(n, dtype=torch.bool)
     inputs = {"x": randn(g, batch, n, d), "memory": randn(g, batch, m, d), **masks}
-    by = ("x", "memory") if part == "masks" else ("x", "memory", *parameters)
+    by = ("x", "memory") if part in ("masks", "sizes") else ("x", "memory", *parameters)
     return Case(label, {"init": init, "parameters": parameters, "inputs": inputs}, part, gradients=by, shape="(batch, n, d_model)")
 
 
@@ -73,9 +73,11 @@ def fixed() -> list[Case]:
     return [
         case(g, "one target token, one sentence", "post", "post", batch=1, n=1, m=3, d=8, heads=2),
         case(g, "one source token", "pre", "pre", batch=1, n=4, m=1, d=6, heads=1),
-        case(g, "norm after, with both masks", "masks", "post"),
-        case(g, "norm inside, with both masks", "masks", "pre"),
-        case(g, "norm inside, both masks, a target mask for each sentence", "masks", "pre", n=4, each=True),
+        # as many words on both sides: two masks that are exchanged then give wrong numbers, and no error
+        case(g, "norm after, with both masks", "masks", "post", m=5),
+        case(g, "norm inside, with both masks", "masks", "pre", m=5),
+        case(g, "norm inside, both masks, 5 target and 7 source tokens", "sizes", "pre"),
+        case(g, "norm inside, both masks, a target mask for each sentence", "sizes", "pre", n=4, each=True),
     ]
 
 
