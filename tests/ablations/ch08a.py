@@ -50,8 +50,8 @@ ABLATIONS = [
         "After a word for the tens nearly every number goes on with “tausend”.",
         "counted behind a word for a digit",
         'assert tens["tausend"] > 0.99 * tens.total()',
-        "    if de[1] == \"und\":\n        after[\"like “neun und dreißig”\"][de[3]] += 1",
-        "    if len(de) > 4:\n        after[\"like “neun und dreißig”\"][de[1]] += 1",
+        '    if de[1] == "und":\n        after["like “neun und dreißig”"][de[3]] += 1',
+        '    if len(de) > 4:\n        after["like “neun und dreißig”"][de[1]] += 1',
     ),
     Ablation(
         "“Hundert” needs its English word, “tausend” does not.",
