@@ -142,7 +142,7 @@ class FunctionExercise(Exercise):
 
 @dataclass(frozen=True, kw_only=True)
 class ModuleExercise(Exercise):
-    """Asks for a class, a ``torch.nn.Module``. A case's ``args`` hold ``init``, ``parameters``, ``inputs``, perhaps ``mode``, ``method``."""
+    """Asks for a class, a ``torch.nn.Module``. A case's ``args`` hold ``init``, ``parameters``, ``inputs``, ``mode``, ``method``."""
 
     kind: ClassVar[str] = "module"
     word: ClassVar[str] = "class"
