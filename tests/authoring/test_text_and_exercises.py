@@ -73,7 +73,10 @@ def test_cases_call_a_function_by_the_names_in_its_stub(exercise: FunctionExerci
 def test_cases_build_and_call_a_module_by_the_names_in_its_stub(exercise: ModuleExercise) -> None:
     methods = {node.name: node for node in stub_of(exercise).body if isinstance(node, ast.FunctionDef)}
     for case in (*exercise.fixed(), *exercise.draw(1)):
-        for method, given in (("__init__", case.args["init"]), (case.args.get("method", "forward"), case.args["inputs"] or ())):  # no inputs: how it starts
+        for method, given in (
+            ("__init__", case.args["init"]),
+            (case.args.get("method", "forward"), case.args["inputs"] or ()),
+        ):  # no inputs: how it starts
             function = methods.get(method)
             if function is not None and function.args.vararg is None:
                 assert set(given) <= parameters(function), f"{case.label}: {method} has {sorted(parameters(function))}"
