@@ -21,8 +21,8 @@ ABLATIONS = [
         "With one gap nothing is wrong.",
         "the other word hidden as well",
         'assert top[0] == IDS["Los" if place == FIRST else "York"]',
-        '("we flew to [MASK] Angeles in winter",',
-        '("we flew to [MASK] [MASK] in winter",',
+        "row_ids = torch.tensor([[IDS[w] for w in text.split()]])",
+        "row_ids = torch.tensor([[0 if i in (FIRST, SECOND) else IDS[w] for i, w in enumerate(text.split())]])",
     ),
     Ablation(
         "The factors of the chain rule have the same product in every order.",
@@ -86,13 +86,6 @@ ABLATIONS = [
         'assert found["BERT, in turn"]["no city"] < 0.06',
         '"BERT, in turn": in_turn(bert, ids)}',
         '"BERT, in turn": at_once(bert, ids)}',
-    ),
-    Ablation(
-        "The model needs many shares of hidden words: it must begin with an empty page.",
-        "always two words of seven hidden",
-        "assert abs(x - y) < 0.08",
-        "t = (torch.arange(64) + torch.rand(64, generator=g)) / 64",
-        "t = torch.full((64,), 2 / 7)",
     ),
     Ablation(
         "Fewer words in a turn, fewer invented cities.",
