@@ -18,6 +18,8 @@ from ..text.cities import FIRST, IDS, SECOND, WORDS, travel
 from ..training.loop import History, fit
 from ..training.schedules import warmup_linear
 
+Model = BertForPretraining | Callable[[Tensor, Tensor], Tensor]  # the second: an XLNet, ids and orders (batch, n) -> scores of all words
+
 
 def make(kind: str, vocab_size: int, n: int, width: int, seed: int = 0) -> XLNet | BertForPretraining:
     """A fresh "bert" or "xlnet" of two blocks, for sentences of n tokens. ValueError for another kind."""
@@ -55,21 +57,21 @@ def learn(
 
 
 @torch.no_grad()
-def word_table(model: XLNet | BertForPretraining, ids: Tensor, place: int, other: int) -> Tensor:
+def word_table(model: Model, ids: Tensor, place: int, other: int) -> Tensor:
     """``(batch, words)``: what stands at ``place``. XLNet sees all but ``place`` and, if ``[MASK]`` stands there, ``other``."""
-    if not isinstance(model, XLNet):
+    if isinstance(model, BertForPretraining):
         return model.tokens(model.bert(ids)[:, place]).softmax(-1)
     last = [place, other] if (ids[:, other] == IDS["[MASK]"]).all() else [other, place]
     order = torch.tensor([i for i in range(ids.shape[1]) if i not in last] + last)
     return model(ids, order.expand(len(ids), -1))[:, place].softmax(-1)
 
 
-def at_once(model: XLNet | BertForPretraining, ids: Tensor) -> Tensor:
+def at_once(model: Model, ids: Tensor) -> Tensor:
     """Both words of the city from one look at ``[MASK] [MASK]``: the product of two tables, ``(batch, first word, second word)``."""
     return word_table(model, ids, FIRST, SECOND)[:, :, None] * word_table(model, ids, SECOND, FIRST)[:, None, :]
 
 
-def in_turn(model: XLNet | BertForPretraining, ids: Tensor, first: int = FIRST) -> Tensor:
+def in_turn(model: Model, ids: Tensor, first: int = FIRST) -> Tensor:
     """One word, then the other one given each possible answer: ``(batch, first word, second word)`` whichever was asked first."""
     second = SECOND if first == FIRST else FIRST
     begin = word_table(model, ids, first, second)  # (batch, words)
