@@ -114,7 +114,7 @@ def _entry_problem(name: str, got: Any, want: Any) -> str | None:
         return None if want is None else f"Your {name} {does(name, 'is', 'are')} None."
     if isinstance(want, torch.Tensor):
         if not isinstance(got, torch.Tensor):
-            mend = " Keep it a tensor: after `.item()` or `float` no gradient flows." if _kind(got) == "number" and not want.dim() else ""
+            mend = " Keep it a tensor: `.item()` and `float` make a number of it." if _kind(got) == "number" and not want.dim() else ""
             return f"Your {name} {does(name, 'is', 'are')} a {_kind(got)}; expected a tensor of shape {tuple(want.shape)}.{mend}"
         if want.dtype is torch.bool and got.dtype is not torch.bool:
             return f"Your {name} {does(name, 'has', 'have')} numbers ({got.dtype}); expected booleans, True and False."

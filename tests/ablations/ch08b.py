@@ -94,6 +94,13 @@ ABLATIONS = [
         "curves = {alpha: [judged(web, k, 0.0)",
     ),
     Ablation(
+        "How surely the model believes in the page decides which long numbers survive.",
+        "the beliefs of other numbers",
+        "assert max(safe) < min(lost)",
+        "seite = [next_chances(web, a)[at].item() for a, _ in held_out[:20]]",
+        "seite = [next_chances(web, a)[at].item() for a, _ in held_out[20:40]]",
+    ),
+    Ablation(
         "Error pages do harm only beside many spellings.",
         "the spellings left in",
         "assert one[0] > 0.9 and one[1] == 0",
@@ -127,6 +134,13 @@ ABLATIONS = [
         'assert 0 < drawn[1] < 0.1 and shares["a draw, top-p 0.9"][1] < drawn[1]',
         'keep = 0.9 if "top-p" in name else 1.0',
         "keep = 1.0",
+    ),
+    Ablation(
+        "Two right draws share half of their words, because each word is spelled by chance.",
+        "one spelling in a draw",
+        "assert 0.35 < sum(common) / len(common) < 0.65",
+        "for s, t in [draw(web, a, 2, g=g)]",
+        "for s, t in [draw(web, a, 1, g=g) * 2]",
     ),
     Ablation(
         "BLEU is strict about the order of words.",

@@ -1,5 +1,7 @@
 """Exercise 08b.1: greedy decoding on a step function. The oracle decodes row by row with Python lists."""
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -39,12 +41,17 @@ def case(label: str, part: str, step: str, start: Tensor, max_new: int, eos: int
     return Case(label, args, part, shape="(batch, at most max_new)") if max_new > 0 else refusal(label, args, str(max_new))
 
 
+def counted(one: Case) -> Case:
+    """The same case, in which the step function must be called once for each new token."""
+    return replace(one, calls={"step": oracle(**one.args).shape[1]})
+
+
 def draw(seed: int) -> list[Case]:
     g = generator(seed)
     six, five, four = (torch.randint(3, 7, shape, generator=g) for shape in ((6, 1), (5, 2), (4, 2)))
     others = torch.randint(3, 5, (4, 1), generator=g)
     return [
-        case("6 sentences of different lengths", "values", "story", six, 9),
+        counted(case("6 sentences of different lengths", "values", "story", six, 9)),
         case("after two given tokens", "values", "story", five, 9),
         case("a model that reads 4 tokens, max_new 4", "values", "short_story", six[:3], 4),
         case("the same model, two given tokens, max_new 3", "values", "short_story", four, 3),

@@ -3,7 +3,7 @@
 from ..common import Case, Prediction
 
 FIRST = {"the": 0.40, "a": 0.32, "page": 0.28}
-SECOND = {"the": {"cat": 0.4, "dog": 0.3, "boat": 0.3}, "a": {"cat": 0.6, "dog": 0.4}, "page": {"missing": 1.0}}
+SECOND = {"the": {"dog": 0.4, "cat": 0.3, "boat": 0.3}, "a": {"cat": 0.6, "dog": 0.4}, "page": {"missing": 1.0}}
 SENTENCES = {f"{a} {b}": FIRST[a] * p for a in FIRST for b, p in SECOND[a].items()}
 CHOICES = tuple(sorted(SENTENCES))
 
