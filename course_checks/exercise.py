@@ -90,7 +90,7 @@ class Exercise:
             value = self.effect(seen.value, case)
         except ValueError as error:
             return replace(seen, value=None, module=Misfit(str(error)))
-        return replace(seen, value=value, type=kind_of(value), again=None)
+        return seen if value is seen.value else replace(seen, value=value, type=kind_of(value), again=None)
 
     def problem_of(self, answer: Any) -> tuple[str, str] | None:
         """Message and mistake where something was passed that cannot be an answer at all."""

@@ -79,9 +79,10 @@ _PLAIN_WORDS = (
 
 _WHAT_TORCH_WANTS = (
     (
-        "batch2 tensor|mat1 and mat2",
+        "batch2 tensor|mat1 and mat2 shapes",
         "`@` sums over the last axis of its left side and the second-last of its right side: these two must be equally long.",
     ),
+    ("must have the same dtype", "Both sides of a product must hold numbers of one kind. Is one of them a mask, or made of whole numbers?"),
     ("tensor a .* tensor b", "Axes are matched from the right, and two that meet must be equally long, or one of them 1."),
     ("Boolean value of Tensor with more", "`and`, `or`, `not` and `if` want one truth value. Entry by entry write `&`, `|` and `~`."),
     ("Dimension out of range", "There are fewer axes: after `any`, `sum` or an index an axis is gone, and those behind it move up."),

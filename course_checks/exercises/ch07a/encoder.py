@@ -1,6 +1,8 @@
 """Exercise 07a.5, find the bugs: a stack of blocks. The oracle is PyTorch's encoder, with the same parameters."""
 
+import re
 from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -29,7 +31,9 @@ def torch_encoder(d: int, num_heads: int, d_ff: int, num_layers: int) -> nn.Tran
     return nn.TransformerEncoder(torch_layer(d, num_heads, d_ff, True), num_layers, norm=nn.LayerNorm(d), enable_nested_tensor=False)
 
 
-def oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
+def oracle(init: dict, parameters: dict, inputs: dict | None) -> Tensor | str:
+    if inputs is None:
+        return ", ".join([*(f"layers.{number}.norm1.bias 0" for number in range(init["num_layers"])), "norm.bias 0, norm.weight 1"])
     state = {}
     for name, value in parameters.items():
         first, number, inner = [*name.split(".", 2), ""][:3]
@@ -44,7 +48,22 @@ def case(g: torch.Generator, label: str, shape: tuple[int, int, int], heads: int
     parameters |= {"norm.weight": 1 + 0.4 * randn(g, d), "norm.bias": 0.4 * randn(g, d)}
     args = arguments(parameters, randn(g, *shape), heads, 20, mask, num_layers=layers)
     slopes = ("x", "layers.0.linear1.weight", f"layers.{layers - 1}.attention.w_o.weight", "norm.weight")
-    return Case(label, args, part="values" if mask is None else "mask", gradients=slopes, shape="(batch, token, d_model)")
+    return Case(label, args, part="chain" if mask is None else "mask", gradients=slopes, shape="(batch, token, d_model)")
+
+
+def new(label: str, layers: int, part: str) -> Case:
+    """What a new stack holds: each fault of the constructor earns by itself, before the loop can be judged."""
+    init = {"d_model": 6, "num_heads": 2, "d_ff": 20, "num_layers": layers}
+    return Case(label, {"init": init, "parameters": {}, "inputs": None}, part)
+
+
+def held(value: Any, case: Case) -> Any:
+    """Of what a new stack holds, what its part asks for: the numbers of its blocks, or whether there is a closing norm."""
+    if case.args["inputs"] is not None or not isinstance(value, str):
+        return value
+    if case.part == "blocks":
+        return "blocks " + ", ".join(sorted(set(re.findall(r"layers\.(\d+)\.", value))))
+    return "a closing norm" if ", norm.bias 0, norm.weight 1" in value else "no closing norm"
 
 
 def draw(seed: int) -> list[Case]:
@@ -56,9 +75,11 @@ def fixed() -> list[Case]:
     return [
         case(g, "a single layer", (1, 4, 6), 2, 1),
         case(g, "2 layers, a mask for each sequence", (2, 5, 12), 3, 2, some_mask(g, 2, 5, 5)),
+        new("a new stack of three: the blocks in it", 3, "blocks"),
+        new("a new stack of one: its closing norm", 1, "norm"),
         case(g, "2 layers, no token may look ahead", (1, 3, 6), 2, 2, torch.ones(3, 3).tril().bool()),
     ]
 
 
 FORBIDDEN = ("torch.nn.TransformerEncoder.forward", "torch.nn.TransformerEncoderLayer.forward")
-EXERCISE = ModuleExercise(right=Encoder, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN)
+EXERCISE = ModuleExercise(right=Encoder, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN, effect=held)
