@@ -10,6 +10,12 @@ FALLS, TODAY = "assert at(curve) > at(curve, 400) + 0.12", "assert at(curve_toda
 JUDGED = 'assert judged["post, to 0.02 in 300"][3] > 2.75'
 WARMED = "curve = learn(warmed, rate=0.01, steps=800, warm_up=300)"
 YOURS = 'causal_mask, EncoderBlock = mine("06.1"), mine("07a.4")'
+SEEN = "        logs = [torch.tensor(along(model)).log()\n"
+STEPPED = """        stacks[place, steps] = []
+        for seed in range(5):
+            stacks[place, steps].append(model := stack(place, 16, seed))
+            learn(model, 0.0002, 1)
+"""
 DIVIDED = """
 
 class EncoderBlock(EncoderBlock):
@@ -59,13 +65,12 @@ ABLATIONS = [
         "One step at a large rate makes the tokens of post-norm alike.",
         "a step at a hundredth of the rate",
         'assert stages["post", 1][-1] < 0.02',
-        "        logs = [torch.tensor(along(model)).log()\n                for model in stacks[place, steps]]\n",
-        "        logs = []\n        for seed in range(5):\n            model = stack(place, 16, seed)\n            learn(model, 0.0002, 1)\n"
-        "            logs.append(torch.tensor(along(model)).log())\n",
+        SEEN,
+        STEPPED + SEEN,
     ),
     Ablation(
         "After one step at a large rate branches are loud, lean to the stream, and say the same to all tokens.",
-        "a step at a hundredth of the rate",
+        "a first step at a hundredth of the rate",
         "assert 0.25 < said[place, 0][0] < 0.4 < 0.45 < said[place, 1][0] < 0.65",
         "learn(model, 0.02, steps)",
         "learn(model, 0.0002, steps)",
