@@ -10,6 +10,12 @@ FALLS, TODAY = "assert at(curve) > at(curve, 400) + 0.12", "assert at(curve_toda
 JUDGED = 'assert judged["post, to 0.02 in 300"][3] > 2.75'
 WARMED = "curve = learn(warmed, rate=0.01, steps=800, warm_up=300)"
 YOURS = 'causal_mask, EncoderBlock = mine("06.1"), mine("07a.4")'
+SEEN = "        logs = [torch.tensor(along(model)).log()\n"
+STEPPED = """        stacks[place, steps] = []
+        for seed in range(5):
+            stacks[place, steps].append(model := stack(place, 16, seed))
+            learn(model, 0.0002, 1)
+"""
 DIVIDED = """
 
 class EncoderBlock(EncoderBlock):
@@ -59,8 +65,22 @@ ABLATIONS = [
         "One step at a large rate makes the tokens of post-norm alike.",
         "a step at a hundredth of the rate",
         'assert stages["post", 1][-1] < 0.02',
+        SEEN,
+        STEPPED + SEEN,
+    ),
+    Ablation(
+        "After one step at a large rate branches are loud, lean to the stream, and say the same to all tokens.",
+        "a first step at a hundredth of the rate",
+        "assert 0.25 < said[place, 0][0] < 0.4 < 0.45 < said[place, 1][0] < 0.65",
         "learn(model, 0.02, steps)",
         "learn(model, 0.0002, steps)",
+    ),
+    Ablation(
+        "A branch leans to its own stream, and not to any vector.",
+        "the cosine with random vectors",
+        "assert abs(said[place, 0][1]) < 0.05 < 0.2 < said[place, 1][1]",
+        "F.cosine_similarity(said, x, dim=-1).mean()",
+        "F.cosine_similarity(said, torch.randn_like(x), dim=-1).mean()",
     ),
     Ablation("A run that looks fine early can still fall off.", "80 steps", FALLS, WARMED, WARMED.replace("800", "80")),
     Ablation("It is the height of the rate that kills the run.", "a tenth of the rate", FALLS, WARMED, WARMED.replace("0.01", "0.001")),

@@ -39,7 +39,7 @@ def draw(seed: int) -> list[Case]:
 def fixed() -> list[Case]:
     g = generator(2)
     args = {"x": 60 * randn(g, 4, 5), "w_gate": 2 * randn(g, 5, 7), "w_up": 0.002 * randn(g, 5, 7), "w_down": 0.01 * randn(g, 7, 5)}
-    return [Case("gates of several hundred, of both signs", args, shape="(…, d_model)")]
+    return [Case("gates of several hundred, of both signs", args, gradients=("x",), shape="(…, d_model)")]
 
 
 EXERCISE = FunctionExercise(right=swiglu, oracle=oracle, draw=draw, fixed=fixed)
