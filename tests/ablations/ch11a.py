@@ -3,7 +3,7 @@
 from .ablation import Ablation
 
 NEW_CONTEXTS = "assert known[4] > 0.9 and known[32] < 0.1"
-LAST_ROW = 'assert 0.2 < learned["the last row"] - learned["all 32 rows"] < 1.2'
+LAST_ROW = 'assert 0.4 < learned["the last row"] - learned["all 32 rows"] < 2'
 PREFIXES = "torch.testing.assert_close(once, prefixes, rtol=1e-4, atol=1e-5)"
 COUNTS_WIN = 'assert min(scores["16 letters"], scores["5 tokens"]) < own - 0.1'
 LEARNED = 'assert own < scores["all tokens alike"] - 1 and own < 1.85'
@@ -121,7 +121,7 @@ COMPANION = [
         'assert costs["one sentence a row"][0] > 3 * costs["one sentence a row"][1]',
         "longest = max(map(len, rows))",
         "longest = sum(map(len, rows)) // len(rows)",
-    ),
+    )
 ]
 
 ABLATIONS = [*CHAPTER, *COMPANION]
