@@ -18,15 +18,15 @@ import random
 
 import torch
 from context_mixing import ContextMixer
+from gpt_heads import TaskHead
 from muon import muon_and_adamw
 from report import HERE, write
 from torch import nn
 from torch.nn import functional as F
 
-from course_utils.experiments.ch11a_counting import KneserNey, held_out_probabilities
+from course_utils.experiments.ch11a_counting import KneserNey
 from course_utils.models.decoder import Decoder, DecoderConfig
 from course_utils.models.gpt import GPT, GPTConfig
-from course_utils.models.gpt_heads import TaskHead
 from course_utils.text import prose
 from course_utils.text.bpe import ByteBPE
 from course_utils.training.loop import fit
@@ -38,6 +38,21 @@ tokenizer = ByteBPE.train(corpus.training, 1_024)
 stream, held = as_stream(tokenizer, corpus.training), as_stream(tokenizer, corpus.held_out)
 characters = sum(len(page) + 1 for page in corpus.held_out)
 SIZES = dict(vocab_size=1_024, d_model=128, num_heads=4, num_layers=2, max_len=64)
+
+
+@torch.no_grad()
+def held_out_probabilities(model: GPT, ids: torch.Tensor) -> torch.Tensor:
+    """p of every token but the first under a GPT, each scored once, in windows that advance by a quarter: (tokens - 1,)."""
+    size, parts, done = model.config.max_len, [], 0
+    while done < len(ids) - 1:
+        start = max(0, min(done + size // 4, len(ids) - 1) - size) if done else 0
+        window = ids[start : start + size + 1]
+        log_p = model(window[None, :-1])[0].log_softmax(-1).gather(-1, window[1:, None])[:, 0]
+        parts.append(log_p[done - start :].double().exp())
+        done = start + len(log_p)
+    return torch.cat(parts)
+
+
 LEVERS = {
     "as in the chapter": {},
     "no weight decay": {"decay": 0.0},

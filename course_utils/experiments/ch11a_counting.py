@@ -6,8 +6,6 @@ Source: Chen & Goodman, "An empirical study of smoothing techniques for language
 import torch
 from torch import Tensor
 
-from ..models.gpt import GPT
-
 
 class KneserNey:
     """Interpolated Kneser–Ney: every order takes a little from what it has seen and hands it to the next shorter context.
@@ -80,16 +78,3 @@ class KneserNey:
     def next(self, ids: Tensor) -> Tensor:
         """Probabilities of every token behind ids (tokens,): (vocab_size,), sum 1."""
         return self._mixed([context[-1:] for context in self.contexts(ids)], torch.arange(self.vocab_size)[None])[0]
-
-
-@torch.no_grad()
-def held_out_probabilities(model: GPT, ids: Tensor) -> Tensor:
-    """p of every token but the first under a GPT, each scored once, in windows that advance by a quarter: (tokens - 1,)."""
-    size, parts, done = model.config.max_len, [], 0
-    while done < len(ids) - 1:
-        start = max(0, min(done + size // 4, len(ids) - 1) - size) if done else 0
-        window = ids[start : start + size + 1]
-        log_p = model(window[None, :-1])[0].log_softmax(-1).gather(-1, window[1:, None])[:, 0]
-        parts.append(log_p[done - start :].double().exp())
-        done = start + len(log_p)
-    return torch.cat(parts)

@@ -1,111 +1,127 @@
-"""Ablations of chapter 11a, GPT."""
+"""Ablations of chapter 11a, GPT, and of its companion."""
 
 from .ablation import Ablation
 
-ABLATIONS = [
+NEW_CONTEXTS = "assert known[4] > 0.9 and known[32] < 0.1"
+LAST_ROW = 'assert 0.4 < learned["the last row"] - learned["all 32 rows"] < 2'
+PREFIXES = "torch.testing.assert_close(once, prefixes, rtol=1e-4, atol=1e-5)"
+COUNTS_WIN = 'assert min(scores["16 letters"], scores["5 tokens"]) < own - 0.1'
+LEARNED = 'assert own < scores["all tokens alike"] - 1 and own < 1.85'
+TOGETHER = 'assert mixed["GPT and counting"] < mixed["counting"] - 0.03'
+SIMILAR = "assert new[0] < new[1] - 0.05 and known_well[1] < known_well[0] - 0.3"
+BEFORE = 'assert follows["which"] > 10 * follows["same"]'
+COSTS = "assert costs[2] > costs[3] + 0.2 and costs[4] < 0.4 and costs[1] == 1"
+STARTS = "        starts = torch.randint(len(stream) - size, (16, 1))\n"
+DRAWN = "        ids = stream[starts + torch.arange(size)]      # (16, size)\n"
+
+CHAPTER = [
     Ablation(
         "Contexts of half a line are new.",
         "the held-out text is training text",
-        'assert shares["4 characters"][0] > 0.9 and shares["32 characters"][0] < 0.1',
-        "places = range(0, len(held_text) - n, 7)\n",
-        "places = range(0, len(held_text) - n, 7)\n    held_text = train_text\n",
+        NEW_CONTEXTS,
+        "    places = range(0, len(held_text) - n, 7)\n",
+        "    held_text = train_text\n    places = range(0, len(held_text) - n, 7)\n",
+    ),
+    Ablation(
+        "English pays the least, because the merges were learned from English.",
+        "merges learned from the German sentence",
+        COSTS,
+        "tokenizer = ByteBPE.train(corpus.training, 1_024)",
+        'tokenizer = ByteBPE.train(["Das Wetter ist schön, wir fahren an den See. "] * 9, 290)',
     ),
     Ablation(
         "Every row of the output is a lesson: the last row alone learns less.",
         "the last row in both runs",
-        'assert 0.2 < held["last row only"] - held["all 32 rows"] < 0.8',
-        'held = {"all 32 rows": trained(32, seed=0)',
-        'held = {"all 32 rows": trained(1, seed=0)',
+        LAST_ROW,
+        '"all 32 rows": learn_from(32)',
+        '"all 32 rows": learn_from(1)',
+    ),
+    Ablation(
+        "The last row alone learns less, however long it learns.",
+        "twice as many steps for both",
+        LAST_ROW,
+        "def learn_from(rows, steps=150):",
+        "def learn_from(rows, steps=300):",
+        holds=True,
     ),
     Ablation(
         "One pass equals the passes over every prefix, because nobody sees what follows.",
-        "positions counted from the end",
-        "torch.testing.assert_close(once, prefixes, rtol=1e-4, atol=1e-5)",
-        "prefixes = torch.stack([small(ids[:, :t])[0, -1] for t in range(1, 21)])",
-        "prefixes = torch.stack([small(ids[:, 20 - t:])[0, -1] for t in range(1, 21)])",
+        "no mask",
+        PREFIXES,
+        "        see = causal_mask(ids.shape[1])\n",
+        "        see = torch.ones(ids.shape[1], ids.shape[1]).bool()\n",
     ),
     Ablation(
         "The GPT learns from the order of the tokens.",
-        "GPT with shuffled text",
-        'assert scores["GPT"] < scores["xz"] - 0.1 and 1.5 < scores["GPT"] < 1.72',
-        "loss = window_loss(gpt, stream, 16, torch.Generator().manual_seed(0))",
-        "loss = window_loss(gpt, stream[torch.randperm(len(stream))], 16, torch.Generator().manual_seed(0))",
+        "the GPT reads shuffled text",
+        LEARNED,
+        DRAWN,
+        DRAWN + "        ids = ids[:, torch.randperm(size)]\n",
+    ),
+    Ablation(
+        "The GPT finds similar contexts where counting finds no equal one.",
+        "the GPT reads shuffled text, and its opponent counts the true one",
+        SIMILAR,
+        DRAWN,
+        DRAWN + "        ids = ids[:, torch.randperm(size)]\n",
     ),
     Ablation(
         "The held-out pages are new to the model.",
         "the held-out pages leaked into the training text",
-        'assert scores["letters, runs of 16"] < scores["GPT"] - 0.05',
-        "loss = window_loss(gpt, stream, 16, torch.Generator().manual_seed(0))",
-        "loss = window_loss(gpt, torch.cat([stream, held_stream.repeat(9)]), 16, torch.Generator().manual_seed(0))",
+        COUNTS_WIN,
+        STARTS + DRAWN,
+        "        text = torch.cat([stream, held_stream.repeat(9)])\n"
+        + STARTS.replace("len(stream)", "len(text)")
+        + DRAWN.replace("stream[", "text["),
     ),
     Ablation(
-        "Counting with long runs of letters beats this GPT.",
+        "Counting is better than this GPT, although it learns longer.",
+        "twice as many steps",
+        COUNTS_WIN,
+        "in train(gpt, steps=500)",
+        "in train(gpt, steps=1_000)",
+        holds=True,
+    ),
+    Ablation(
+        "Model and counting know different things, although the model learns longer.",
+        "twice as many steps for the model",
+        TOGETHER,
+        "in train(gpt, steps=500)",
+        "in train(gpt, steps=1_000)",
+        holds=True,
+    ),
+    Ablation(
+        "Counting beats this GPT with long contexts.",
         "short runs only",
-        'assert scores["letters, runs of 16"] < scores["GPT"] - 0.05',
-        "bits(counted(train_ids, held_ids, 16, len(letters)))",
-        "bits(counted(train_ids, held_ids, 3, len(letters)))",
-    ),
-    Ablation(
-        "Greedy writing goes round in circles; drawing does not.",
-        "drawn in both",
-        'assert measured["greedy"] > 0.3',
-        'ways = {"greedy": {"temperature": 0},',
-        'ways = {"greedy": {"temperature": 1.0},',
-    ),
-    Ablation(
-        "Two layers that have read periodic rows read the second copy off the first.",
-        "rows without a second copy",
-        "assert all(first > 3 and second < 0.3 for first, second in copies.values())",
-        "    return fresh.gather(1, torch.arange(33) % period)",
-        "    return fresh[:, :33]",
-    ),
-    Ablation(
-        "The second copy is read off the first.",
-        "another second copy",
-        "assert all(first > 3 and second < 0.3 for first, second in copies.values())",
-        "ids, n = torch.cat([pieces, pieces], dim=1), pieces.shape[1]",
-        "ids, n = torch.cat([pieces, pieces.roll(1, 0)], dim=1), pieces.shape[1]",
-    ),
-    Ablation(
-        "The mini-GPT uses more than two tokens.",
-        "two tokens shown each time",
-        "assert cost[2] - cost[8] > 0.3 and cost[8] - cost[32] > 0.05",
-        "mini_held[part[:, None] - n + torch.arange(n)]",
-        "mini_held[part[:, None] - 2 + torch.arange(2)]",
-    ),
-    Ablation(
-        "Pre-training is what helps the head.",
-        "a body that has read nothing",
-        "assert min(right for right, _ in free + kept) > 0.85",
-        '("pre-trained, λ = 0", bodies.__getitem__, {}),',
-        '("pre-trained, λ = 0", new_body, {}),',
-    ),
-    Ablation(
-        "The head knows only what stands at the place where it reads.",
-        "a head on the first symbol",
-        "assert min(right for right, _ in free + kept) > 0.85",
-        "return linear(hidden[:, place]), body.output(hidden)",
-        "return linear(hidden[:, 0]), body.output(hidden)",
-    ),
-    Ablation(
-        "The labels are learned, not the rows.",
-        "labels shuffled",
-        "assert min(right for right, _ in free + kept) > 0.85",
-        "    def scores(ids):",
-        "    rows[:, 31] = rows[torch.randperm(300), 31]\n    def scores(ids):",
-    ),
-    Ablation(
-        "The old loss keeps what was known.",
-        "no old loss in either",
-        "assert helped < alone - 0.03 and alone > start + 0.03",
-        '{"weight": 0.5}',
-        '{"weight": 0.0}',
+        COUNTS_WIN,
+        "q = counted(stream, held_stream, 5, 1_024)[1:]         # (tokens - 1,)\n",
+        "q = counted(stream, held_stream, 2, 1_024)[1:]\nlong = counted\n"
+        "def counted(ids, text, order, size):\n    return long(ids, text, min(order, 3), size)\n",
     ),
     Ablation(
         "Model and counting know different things: together they are better.",
-        "the model mixed with itself",
-        "assert model - both > 0.08 and counts - both > 0.03",
-        "mixture(p, q),",
-        "mixture(p, p),",
+        "counting mixed with itself",
+        TOGETHER,
+        "both = (p + q) / 2\n",
+        "both = (q + q) / 2\n",
+    ),
+    Ablation(
+        "A word is judged by what stands before it, not by how often it occurs.",
+        "pairs counted as often as they occur",
+        BEFORE,
+        "follows = Counter(b for a, b in pairs) ",
+        "follows = Counter(b for a, b in pairs.elements()) ",
     ),
 ]
+
+COMPANION = [
+    Ablation(
+        "Rows of single sentences are mostly padding.",
+        "every sentence as long as the longest",
+        'assert costs["one sentence a row"][0] > 3 * costs["one sentence a row"][1]',
+        "longest = max(map(len, rows))",
+        "longest = sum(map(len, rows)) // len(rows)",
+    )
+]
+
+ABLATIONS = [*CHAPTER, *COMPANION]

@@ -381,7 +381,7 @@ def solved(*exercises):
         record.kept_file(exercise).write_text(f'"""Exercise {exercise}, as you solved it on 1 May 2026."""\n\n{text}', encoding="utf-8")
 
 
-@pytest.mark.parametrize("own", [[], ["03.1", "04.4", "07a.5", "11a.2"], list(whole.course_parts())], ids=["nothing", "some", "all"])
+@pytest.mark.parametrize("own", [[], ["03.1", "04.4", "07a.5", "11a.6"], list(whole.course_parts())], ids=["nothing", "some", "all"])
 def test_the_file_trains_whoever_wrote_its_parts(own, folder):
     solved(*own)
     path, found = whole.write(folder, "Ada")
@@ -415,14 +415,14 @@ def test_odd_files_cost_nobody_the_command(folder):
         parts["04.3"].replace("def merge_heads", "def lay_side_by_side") + "\nmerge_heads = lay_side_by_side\n"
     )
     record.kept_file("08a.7").write_text(f"import torch\nfrom course_utils.training.schedules import noam\n{parts['08a.7']}\n    noam\n")
-    record.kept_file("11a.7").write_text(f"import torch\nfrom course_utils.nowhere import thing\n{parts['11a.7']}\n    thing\n")
-    record.kept_file("11a.2").write_text("def something_else():\n    pass\n")
-    record.kept_file("11a.3").write_text("def windows(:\n")
-    record.kept_file("11a.4").write_bytes(b"\xff\xfe\x00")
+    record.kept_file("11a.4").write_text(f"import torch\nfrom course_utils.nowhere import thing\n{parts['11a.4']}\n    thing\n")
+    record.kept_file("11a.6").write_text("def something_else():\n    pass\n")
+    record.kept_file("11a.7").write_text("def windows(:\n")
+    record.kept_file("11a.2").write_bytes(b"\xff\xfe\x00")
     path, own = whole.write(folder, "Ada")
     text = path.read_text(encoding="utf-8")
     assert own == ["04.3", "06.1", "07a.1", "08a.7"] and "merge_heads = lay_side_by_side" in text
-    assert "# the course's version of 11a.7: mine uses course_utils.nowhere.thing" in text and "something_else" not in text
+    assert "# the course's version of 11a.4: mine uses course_utils.nowhere.thing" in text and "something_else" not in text
     trained(path, folder)
 
 

@@ -4,5 +4,5 @@ from ..common import in_order
 
 EXERCISES = in_order(
     __name__,
-    "learn_merges apply_merges windows gpt_logits next_token_loss bits_per_character next_probabilities similarity gpt mixing_share",
+    "learn_merges gpt_logits next_token_loss next_probabilities bits_per_character apply_merges windows similarity gpt mixing_share",
 )

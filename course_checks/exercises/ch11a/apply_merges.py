@@ -1,4 +1,4 @@
-"""Exercise 11a.2: cut a word with learned merges. The oracle works on marked text with regular expressions."""
+"""Exercise 11a.6: cut a word with learned merges. The oracle works on marked text with regular expressions."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""Exercise 11a.6: bits per character over windows. The oracle scores token by token, from the first window that reaches it."""
+"""Exercise 11a.5: bits per character over windows. The oracle scores token by token, from the first window that reaches it."""
 
 import math
 from collections.abc import Callable

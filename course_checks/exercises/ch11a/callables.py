@@ -1,4 +1,4 @@
-"""The functions that exercises 11a.4, 11a.6 and 11a.8 hand to an answer."""
+"""The functions that exercises 11a.2, 11a.5 and 11a.8 hand to an answer."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""Exercise 11a.4: the logits of a GPT from its parts. The oracle writes out the norm and looks words up by one-hot products."""
+"""Exercise 11a.2: the logits of a GPT from its parts. The oracle writes out the norm and looks words up by one-hot products."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Exercise 11a.7: temperature, top-k and top-p. The oracle sorts each row as a list in double precision."""
+"""Exercise 11a.4: temperature, top-k and top-p. The oracle sorts each row as a list in double precision."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Exercise 11a.5: the loss of a language model, handed out with three faults. The oracle walks token by token in double precision."""
+"""Exercise 11a.3: the loss of a language model, handed out with three faults. The oracle walks token by token in double precision."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""Exercise 11a.3: cut a row of ids into windows and their targets. The oracle walks over lists."""
+"""Exercise 11a.7: cut a row of ids into windows and their targets. The oracle walks over lists."""
 
 import torch
 from torch import Tensor

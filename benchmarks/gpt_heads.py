@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .gpt import GPT
+from course_utils.models.gpt import GPT
 
 Ids = Sequence[int]
 IGNORED = -100
