@@ -1,5 +1,4 @@
-"""Chapter 13b on three seeds: a rotary GPT far beyond its windows of training, with and without a first token, and longer training of
-the pairs of layers that read a list.
+"""Chapter 13b on three seeds: a rotary GPT far beyond its windows of training, with and without a first token.
 
     python benchmarks/long_attention.py
 
@@ -16,8 +15,6 @@ from report import write
 from torch import Tensor
 from torch.nn import functional as F
 
-from course_utils.experiments.ch13b_recall import Pair, share_right
-from course_utils.experiments.ch13b_recall import train as train_pair
 from course_utils.experiments.ch13b_window import RotaryGPT, begin, bits, causal, held_out, learn, train, window
 from course_utils.models.attention import masked_softmax
 from course_utils.models.masks import causal_mask
@@ -113,22 +110,11 @@ def first_token(seed: int) -> dict[str, dict]:
     return found
 
 
-def lists_read(model: Pair) -> list[float]:
-    return [round(share_right(model, pairs), 3) for pairs in (8, 16, 32)]
-
-
-def longer(seed: int) -> dict[str, list[float]]:
-    """The pairs of layers, trained five times as long: values found in lists of 8, 16, 32."""
-    return {
-        " + ".join(kinds): lists_read(train_pair(kinds, 900, seed)) for kinds in (("add", "add"), ("softmax", "add"), ("add", "softmax"))
-    }
-
-
 def main() -> None:
     torch.set_num_threads(1)
     seeds = {}
     for seed in range(3):
-        seeds[str(seed)] = {"rotary": rotary(seed), "first token": first_token(seed), "900 steps": longer(seed)}
+        seeds[str(seed)] = {"rotary": rotary(seed), "first token": first_token(seed)}
         write("long_attention", {"seeds": seeds})
 
 

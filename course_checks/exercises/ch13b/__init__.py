@@ -2,4 +2,4 @@
 
 from ..common import in_order
 
-EXERCISES = in_order(__name__, "fourier_features linear_step causal_in_chunks delta_memory memory patches")
+EXERCISES = in_order(__name__, "square_features linear_step causal_in_chunks delta_memory memory patches")
