@@ -30,15 +30,24 @@ def accept_or_repair(p: Tensor, q: Tensor, token: Tensor, u: Tensor, w: Tensor) 
 
 
 Draft = Callable[[list[int]], Tensor]
+Accept = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 @torch.inference_mode()
 def speculate(
-    model: GPT, ids: list[int], steps: int, draft: Draft, ahead: int = 4, temperature: float = 1.0, generator: torch.Generator | None = None
+    model: GPT,
+    ids: list[int],
+    steps: int,
+    draft: Draft,
+    ahead: int = 4,
+    temperature: float = 1.0,
+    generator: torch.Generator | None = None,
+    accept: Accept = accept_or_repair,
 ) -> tuple[list[int], int]:
     """Write ``steps`` tokens behind ``ids``: all tokens, and how often the model was called (the reading of the prompt included).
 
-    ``draft(tokens)`` gives the small model's probabilities ``(vocab_size,)`` of the next token; ``ahead`` tokens are drafted a call.
+    ``draft(tokens)`` gives the small model's probabilities ``(vocab_size,)`` of the next token; ``ahead`` tokens are drafted per call, and
+    ``accept`` says what becomes of them.
     ValueError when prompt and steps do not fit into ``max_len``.
     """
     if len(ids) + steps > model.config.max_len or not ids:
@@ -54,7 +63,7 @@ def speculate(
         p, calls, kept = next_distribution(logits, temperature), calls + 1, 0
         for i, guess in enumerate(guesses):
             u, w = torch.rand(2, 1, generator=generator)
-            new, accepted = accept_or_repair(p[i : i + 1], q[i][None], torch.tensor([guess]), u, w)
+            new, accepted = accept(p[i : i + 1], q[i][None], torch.tensor([guess]), u, w)
             text.append(int(new))
             if not accepted:
                 break

@@ -18,7 +18,6 @@ NOT_YET = """
     words lines longest median tables largest pictures over claims reading core
 11b  4329   530      24      9     19     117        .   11      .     120  261
 12a  4449   492      23      9     21      62        .   11      7     121  224
-13a  4158   365      22      8     14      30        4   10      3      93  168
 """
 
 

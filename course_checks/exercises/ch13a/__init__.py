@@ -2,4 +2,4 @@
 
 from ..common import in_order
 
-EXERCISES = in_order(__name__, "merge attention_in_blocks block_gradients growth to_few_bits accept_or_repair")
+EXERCISES = in_order(__name__, "merge attention_in_blocks block_gradients growth accept_or_repair to_few_bits")

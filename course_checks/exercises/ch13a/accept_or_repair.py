@@ -1,4 +1,4 @@
-"""Exercise 13a.6: accept a drafted token or repair it. The oracle walks row by row with Python's numbers."""
+"""Exercise 13a.5: accept a drafted token or repair it. The oracle walks row by row with Python's numbers."""
 
 from itertools import accumulate
 

@@ -1,4 +1,4 @@
-"""Exercise 13a.5: a quantiser for rows or groups. The oracle goes through the groups one by one with Python's numbers."""
+"""Exercise 13a.6: a quantiser for rows or groups. The oracle goes through the groups one by one with Python's numbers."""
 
 import torch
 from torch import Tensor
