@@ -26,7 +26,17 @@ from course_utils.models.gpt import GPT, GPTConfig
 from course_utils.training.mini_gpt import as_stream, load_mini_gpt, read_corpus, window_loss
 from course_utils.training.sampling import generate
 
-DEFINES = ("import copy", "start = sums.load", "def answer_log", "def step_along", "def line_log", "def look", "def group_loss", "def ratio", "def improve")
+DEFINES = (
+    "import copy",
+    "start = sums.load",
+    "def answer_log",
+    "def step_along",
+    "def line_log",
+    "def look",
+    "def group_loss",
+    "def ratio",
+    "def improve",
+)
 NAMES = {"right": "one right number", "among": "right among those", "numbers": "numbers a line", "distance": "KL, nats a line"}
 BITS, EQUALS, DOT = 10, 2, 3
 
@@ -113,7 +123,7 @@ def policies(seeds):
         "gold + 2, no baseline": (lambda line: sums.gold(line) + 2, {"loss_of": bare}),
     }
     runs = {name: [improve(checker, seed=seed, **how)[1] for seed in seeds] for name, (checker, how) in ways.items()}
-    return {name: [[{NAMES.get(key, key): value for key, value in found.items()} for found in run] for run in three] for name, three in runs.items()}
+    return {name: [[{NAMES.get(k, k): v for k, v in found.items()} for found in run] for run in three] for name, three in runs.items()}
 
 
 def experts(seeds):

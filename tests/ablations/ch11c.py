@@ -32,8 +32,21 @@ CHAPTER = [
         "guess = (a + b + sums.SLIPS[slip]) % 100",
         "guess = a + b",
     ),
-    Ablation("Both stay as they are.", "twice as many steps", LEARNS, "def fine_tune(prompt, steps=300):", "def fine_tune(prompt, steps=600):", holds=True),
-    Ablation("Examples with answers make the assistant.", "no step of training", ANSWERS, "for _ in range(steps):\n        rows = known", "for _ in range(0):\n        rows = known"),
+    Ablation(
+        "Both stay as they are.",
+        "twice as many steps",
+        LEARNS,
+        "def fine_tune(prompt, steps=300):",
+        "def fine_tune(prompt, steps=600):",
+        holds=True,
+    ),
+    Ablation(
+        "Examples with answers make the assistant.",
+        "no step of training",
+        ANSWERS,
+        "for _ in range(steps):\n        rows = known",
+        "for _ in range(0):\n        rows = known",
+    ),
     Ablation(
         "DPO finds the best policy of the formula.",
         "no reference for five answers",
@@ -45,8 +58,8 @@ CHAPTER = [
         "With its reference DPO keeps what the preferences do not mention.",
         "DPO without its reference",
         KEEPS,
-        'look(tune(True))',
-        'look(tune(False))',
+        "look(tune(True))",
+        "look(tune(False))",
     ),
     Ablation("DPO learns the taste of the judge.", "a judge without a taste", TASTE, "2.0 * line.cheerful", "0.0 * line.cheerful"),
     Ablation(
@@ -64,11 +77,7 @@ CHAPTER = [
         "min(group, key=group.count)",
     ),
     Ablation(
-        "The loss with ratios is 0.",
-        "the logarithm in place of the ratio",
-        ZERO,
-        "ratio = (leaf - leaf.detach()).exp()",
-        "ratio = leaf",
+        "The loss with ratios is 0.", "the logarithm in place of the ratio", ZERO, "ratio = (leaf - leaf.detach()).exp()", "ratio = leaf"
     ),
     Ablation(
         "Its gradient is not 0, because the ratio carries one.",
@@ -100,10 +109,10 @@ CHAPTER = [
     ),
     Ablation(
         "It is hacked, however long it learns.",
-        "twice as many steps",
+        "a hundred steps",
         HACKED,
-        'improve(checker, beta=cost)',
-        'improve(checker, beta=cost, steps=100 if cost == 0 else 50)',
+        "improve(checker, beta=cost)",
+        "improve(checker, beta=cost, steps=100 if cost == 0 else 50)",
         holds=True,
     ),
     Ablation(
@@ -115,7 +124,7 @@ CHAPTER = [
     ),
     Ablation(
         "The decoder of today learns to add.",
-        "answers of another question",
+        "every question gets the next one's answer",
         ADDS,
         "asked_and_right = torch.cat([dialogues[:, :6], dialogues[:, 9:]], 1)",
         "asked_and_right = torch.cat([dialogues[:, :6], dialogues.roll(1, 0)[:, 9:]], 1)",
