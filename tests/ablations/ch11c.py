@@ -2,7 +2,7 @@
 
 from .ablation import Ablation
 
-ANSWERS = 'assert shown["the answer alone"][0] > 0.9'
+ANSWERS = "assert min(shown[name][0] for name in tuned) > 0.5"
 KNOWS = 'assert shown["the answer alone"][1] > 0.85'
 LEARNS = 'assert shown["every token"][1] < 0.3 < shown["base model"][1]'
 FORMULA = "assert (with_it - best).abs().max() < 0.04"
@@ -42,10 +42,10 @@ CHAPTER = [
     ),
     Ablation(
         "Examples with answers make the assistant.",
-        "no step of training",
+        "a single step of training",
         ANSWERS,
-        "for _ in range(steps):\n        rows = known",
-        "for _ in range(0):\n        rows = known",
+        'tuned = {"the answer alone": fine_tune(9)',
+        'tuned = {"the answer alone": fine_tune(9, steps=1)',
     ),
     Ablation(
         "DPO finds the best policy of the formula.",
