@@ -44,7 +44,7 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _WORD = re.compile(r"\w[\w'’.-]*")
 _ROWS = re.compile(r"(?m)^\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*\n((?:\|.*\|[ \t]*(?:\n|\Z))*)")
 _DRAWN = ("image/png", "image/svg+xml", LIVE)
-_OPTIONAL = re.compile(r"(?m)^\| (\d\d[ab]?\.\d+) .*\| optional \|")
+_OPTIONAL = re.compile(r"(?m)^\| (\d\d[abc]?\.\d+) .*\| optional \|")
 
 
 @dataclass(frozen=True)

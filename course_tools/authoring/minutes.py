@@ -22,11 +22,11 @@ from .source import read_chapter
 from .stored import notebook_path, read_stored
 
 _HEAD = re.compile(r"(?m)^About \d+ minutes with the exercises, \d+ without\.")
-_CHAPTER = re.compile(r"(?m)^(\| \[(\d\d[ab]?)\]\(.*\) .* \| .* \|) \d+ \| \d+ \| \d+ (\| \d+ \| .* \|)$")
+_CHAPTER = re.compile(r"(?m)^(\| \[(\d\d[abc]?)\]\(.*\) .* \| .* \|) \d+ \| \d+ \| \d+ (\| \d+ \| .* \|)$")
 _TOTAL = re.compile(r"(?m)^\| all \| \| \d+ \| \d+ \| \d+ ")
 _HOURS = re.compile(r"about \d+ hours: \d+ to read, and with the core exercises \d+\.")
-_STATED = re.compile(r"(?m)^(### (\d\d[ab]?) .*\n\n)Core: \d+ minutes\. Optional: \d+\.$")
-_WEEK = re.compile(r"(?m)^(\| \d+ \| (\d\d[ab]? (?:all|core|reading)(?: · \d\d[ab]? (?:all|core|reading))*) \|) \d+ ")
+_STATED = re.compile(r"(?m)^(### (\d\d[abc]?) .*\n\n)Core: \d+ minutes\. Optional: \d+\.$")
+_WEEK = re.compile(r"(?m)^(\| \d+ \| (\d\d[abc]? (?:all|core|reading)(?: · \d\d[abc]? (?:all|core|reading))*) \|) \d+ ")
 
 
 def with_head(text: str, counted: Figures) -> str:

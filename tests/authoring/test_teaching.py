@@ -16,7 +16,7 @@ from course_utils.paths import ROOT
 PAGE = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
 CHAPTERS = {number: path.read_text(encoding="utf-8") for number, path in find_sources(ROOT).items()}
 EXERCISES = {exercise.id: exercise for exercise in catalogue()}
-ROWS = re.findall(r"(?m)^\| (\d\d[ab]?\.\d+) (.*?) \| (★+) \| (\d+) \| (\d+) \| (core|optional) \| (.+) \|$", PAGE)
+ROWS = re.findall(r"(?m)^\| (\d\d[abc]?\.\d+) (.*?) \| (★+) \| (\d+) \| (\d+) \| (core|optional) \| (.+) \|$", PAGE)
 CORE = {row[0] for row in ROWS if row[5] == "core"}
 PLANS = {part.split("\n")[0]: part for part in re.split(r"(?m)^##+ ", PAGE) if re.match(r"\w+ weeks\n", part)}
 WEEK = 240  # minutes that a week of a plan may ask for
@@ -35,7 +35,7 @@ def minutes(number: str, which: str) -> int:
 
 
 def test_the_table_has_the_numbers_of_exercises_and_heads():
-    rows = re.findall(r"(?m)^\| \[(\d\d[ab]?)\]\(\.\./chapters/.*?\) .*? \| .*? \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (.*) \|$", PAGE)
+    rows = re.findall(r"(?m)^\| \[(\d\d[abc]?)\]\(\.\./chapters/.*?\) .*? \| .*? \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| (.*) \|$", PAGE)
     points = {n: sum(e.points for key, e in EXERCISES.items() if key.split(".")[0] == n) for n in CHAPTERS}
     running = {n: re.search(r"Running every cell takes (.*?)\.", text)[1] for n, text in CHAPTERS.items()}
     assert [row[0] for row in rows] == list(CHAPTERS), "docs/teaching.md: one row for each chapter"
@@ -58,7 +58,7 @@ def test_every_exercise_is_core_or_optional_once():
     for key, title, stars, took, points, _, _ in ROWS:
         e = EXERCISES[key]
         assert (title, len(stars), int(took), int(points)) == (e.title, e.stars, e.minutes, e.points), key
-    sums = re.findall(r"(?m)^### (\d\d[ab]?) .*\n\nCore: (\d+) minutes\. Optional: (\d+)\.$", PAGE)
+    sums = re.findall(r"(?m)^### (\d\d[abc]?) .*\n\nCore: (\d+) minutes\. Optional: (\d+)\.$", PAGE)
     right = [(n, str(stated(n, core=True)), str(stated(n) - stated(n, core=True))) for n in CHAPTERS]
     wrong = [row for row in right if row not in sums]
     assert sums == right, f"docs/teaching.md, chapter, minutes of core and of optional exercises: should be {wrong}"
@@ -102,16 +102,16 @@ def test_a_plan_takes_up_every_chapter_or_says_what_is_lost(name):
     assert full == TOO_FULL[name], f"{name}: {full} weeks of more than {WEEK} minutes; where there are fewer now, say so in TOO_FULL"
     words = dict(zip((5, 6, 7, 8, 10, 14), ("five", "six", "seven", "eight", "ten", "fourteen"), strict=True))
     assert f"{words.get(full, str(full)).capitalize()} of the {name.lower()} ask for more than four hours." in plan
-    left = re.findall(r"(?m)^- (\d\d[ab]?) ", plan.split("**Left out.**")[1])
+    left = re.findall(r"(?m)^- (\d\d[abc]?) ", plan.split("**Left out.**")[1])
     assert sorted(taken + left) == sorted(CHAPTERS) and taken == sorted(taken)
 
 
 def test_questions_and_mistakes_are_those_of_the_course():
-    shown = re.findall(r"(?m)^\| (\d\d[ab]?) \| .* \| (.*)<br>(.*) \|$", PAGE)
+    shown = re.findall(r"(?m)^\| (\d\d[abc]?) \| .* \| (.*)<br>(.*) \|$", PAGE)
     assert [row[0] for row in shown] == list(CHAPTERS)
     for number, *two in shown:
         assert all(f"<summary>{question}</summary>" in CHAPTERS[number] for question in two), number
-    named = re.findall(r"\*([^*|]+)\*: (\d\d[ab]?\.\d+(?:, \d\d[ab]?\.\d+)*)", PAGE)
+    named = re.findall(r"\*([^*|]+)\*: (\d\d[abc]?\.\d+(?:, \d\d[abc]?\.\d+)*)", PAGE)
     assert len(named) > 20
     for name, where in named:
         assert [key for key in where.split(", ") if name not in EXERCISES[key].mistakes] == [], name

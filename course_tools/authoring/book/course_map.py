@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
-WIDE, TALL = (1030, 480), (340, 948)  # the two sheets
+WIDE, TALL = (1190, 480), (340, 1038)  # the two sheets
 _SMALL, _LONG, _LANE = (138, 66), (240, 40), (98, 68)  # boxes: on the wide sheet, on the tall one, and in one of its branches
 
 # number, words, the idea it adds, colour, place on the wide sheet (column, y), place on the tall one (x, y)
@@ -30,10 +30,11 @@ _CHAPTERS = [
     ("10", "BERT, fine-tuned", "", "encoder", (5, 245), (180, 672)),
     ("11a", "GPT", "decoder alone", "decoder", (4, 325), (288, 582)),
     ("11b", "Prompts, scaling", "", "decoder", (5, 325), (288, 672)),
-    ("12a", "Family tree", "relatives", "trunk", (5, 440), (180, 764)),
-    ("12b", "XLNet", "", "trunk", (4, 440), (180, 816)),
-    ("13a", "Fast attention", "", "trunk", (3, 440), (180, 868)),
-    ("13b", "Long attention", "back to kernels", "trunk", (2, 440), (180, 920)),
+    ("11c", "What people want", "", "decoder", (6, 325), (288, 762)),
+    ("12a", "Family tree", "relatives", "trunk", (5, 440), (180, 854)),
+    ("12b", "XLNet", "", "trunk", (4, 440), (180, 906)),
+    ("13a", "Fast attention", "", "trunk", (3, 440), (180, 958)),
+    ("13b", "Long attention", "back to kernels", "trunk", (2, 440), (180, 1010)),
 ]
 _LINES = (
     *(f"M{x} 40h22" for x in (189, 349, 509, 669, 829)),
@@ -42,18 +43,20 @@ _LINES = (
     "M680 245V165H691",
     "M680 245V325H691",
     *(f"M829 {y}h22" for y in (165, 245, 325)),
-    "M989 165H1012M989 245H1012M989 325H1012M1012 165V440H989",
+    "M989 325h22",
+    "M989 165H1172M989 245H1172M1149 325H1172M1172 165V440H989",
     *(f"M{x} 440h-22" for x in (851, 691, 531)),
 )
 _TALL_LINES = (
-    *(f"M180 {y}v12" for y in (44, 96, 148, 200, 252, 304, 356, 408, 460, 784, 836, 888)),
+    *(f"M180 {y}v12" for y in (44, 96, 148, 200, 252, 304, 356, 408, 460, 874, 926, 978)),
     "M180 530H72V548",
     "M180 512V548",
     "M180 530H288V548",
     *(f"M{x} 616v22" for x in (72, 180, 288)),
-    "M72 706V724H180M288 706V724H180M180 706V744",
+    "M288 706v22",
+    "M72 706V814H180M288 796V814H180M180 706V834",
 )
-_BACK, _TALL_BACK = "M371 440H20V96H440V73", "M60 920H10V128H60"
+_BACK, _TALL_BACK = "M371 440H20V96H440V73", "M60 1010H10V128H60"
 
 
 def _sheet(name: str, size: tuple[int, int], lines: Iterable[str], back: str) -> str:
