@@ -6,9 +6,8 @@ Two blocks with rotary positions on the prose that Python carries (reference and
 rate is 0.2 / width, near the best of a few tried at every width on seed 0. Losses are nats per token of the second half of the
 held-out pages. A budget is parameters · steps: "budgets" trains every width as long as the budget pays for, each run with a schedule
 of its own; a run stands there if it takes 16 to 15,000 steps. "width": 1,000 steps for every width. "pairs": width 16 for as much
-as 1,000 steps of width 64 cost, and the other way round. "rates": 250 steps of three widths at several rates. Half an hour on one
-thread. Writes results/scaling.json after every run; a part that is not run keeps what
-is there.
+as 1,000 steps of width 64 cost, and the other way round. "rates": 500 steps of three widths at several rates. Half an hour on one
+thread. Writes results/scaling.json after every run; a part that is not run keeps what is there.
 """
 
 import argparse
@@ -26,7 +25,7 @@ from course_utils.training.mini_gpt import as_stream, load_mini_gpt, nats, read_
 PARTS = ("budgets", "width", "pairs", "rates")
 WIDTHS = (8, 16, 32, 64, 96, 128)
 MIDDLE, STEPS = 64, (31, 125, 500, 2_000)  # the budgets: what this width needs for so many steps
-RATES, SEARCHED, SEARCH_STEPS = (0.025, 0.05, 0.1, 0.2, 0.4, 0.8), (16, 32, 64), 250
+RATES, SEARCHED, SEARCH_STEPS = (0.05, 0.1, 0.2, 0.4, 0.8), (16, 32, 64), 500
 CONTEXT, BATCH = 64, 8
 
 
