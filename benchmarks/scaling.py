@@ -51,9 +51,7 @@ def main():
         "threads": 1,
         "tokens": len(stream),
         "tokens a step": BATCH * CONTEXT,
-        "parameters": {
-            str(width): sum(p.numel() for p in Decoder(config(width, len(tokenizer))).parameters()) for width in WIDTHS
-        },
+        "parameters": {str(width): sum(p.numel() for p in Decoder(config(width, len(tokenizer))).parameters()) for width in WIDTHS},
         **{part: kept.get(part, {}) for part in PARTS},
     }
     parameters = figures["parameters"]

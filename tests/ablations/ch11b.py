@@ -7,7 +7,7 @@ VALLEY = "assert valley[0] > min(valley) + 0.05 < valley[-1]"
 BOTTOM = "assert law(at, read, **numbers) <= loss.min() + 1e-6"
 SUM = 'assert abs(each["sum"] - 19) < 6 and each["mean"] > 2 * each["sum"]'
 SERVED = "assert cheapest(1e14)[1] > 3 * cheapest(0)[1]"
-RATES = "assert max(lowest.values()) <= 2 * min(lowest.values())"
+RATES = "assert max(spread(0.05), spread(0.1)) < 0.1"
 TOLD = "assert values[0] > 0.95 and min(values[1:4]) > 0.6 and max(values[4:]) < 0.15"
 SHOWN = 'assert one_shot["one example"] > 0.6 and one_shot["no example"] < 0.4'
 WRONG = 'assert one_shot["a wrong number"] > 0.75 * one_shot["one example"]'
@@ -53,11 +53,11 @@ CHAPTER = [
         "    return n, read, 6 * n * read\n",
     ),
     Ablation(
-        "The best rate falls as one over the width.",
+        "The effect of a rate is the same at the same product of rate and width.",
         "one rate for all widths",
         RATES,
-        "    lowest[width] = min(found, key=found.get)\n",
-        "    lowest[width] = min(found, key=found.get) / width\n",
+        "    at = [every[width][rate] for width in every]\n",
+        "    at = [every[width][rate * width / 16] for width in every]\n",
     ),
     Ablation(
         "The instruction decides what the toy does.",
