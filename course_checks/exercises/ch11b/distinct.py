@@ -1,4 +1,4 @@
-"""Exercise 11b.3: drop near-duplicates by the Jaccard similarity of shingles. The oracle compares sorted lists of strings."""
+"""Exercise 11b.6: drop near-duplicates by the Jaccard similarity of shingles. The oracle compares sorted lists of strings."""
 
 import random
 

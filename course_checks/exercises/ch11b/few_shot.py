@@ -5,14 +5,12 @@ import random
 import torch
 from torch import Tensor
 
-from ..common import IGNORED, Case, FunctionExercise, arguments, refusal
+from ..common import IGNORED, Case, FunctionExercise, arguments
 
 
 def few_shot(examples: list[list[list[int]]], between: int, behind: int, last_only: bool = False) -> tuple[Tensor, Tensor]:
     ids, counted = [], []
     for k, (question, answer) in enumerate(examples):
-        if not question or not answer:
-            raise ValueError(f"example {k} has {len(question)} question and {len(answer)} answer tokens; both need at least 1")
         last = k == len(examples) - 1
         counts = last or not last_only
         ids += [*question, between]
@@ -54,16 +52,11 @@ def draw(seed: int) -> list[Case]:
 
 def fixed() -> list[Case]:
     again, before = [[[7, 3, 7], [4, 7]], [[3], [7, 3, 3]], [[4, 8], [3]]], [[[7, 8], [9]], [[5], [6, 9]], [[7, 8], [9]]]
-    silent, last_silent = [[[7, 6], []], [[11, 12], [5]]], [[[7], [8, 9]], [[11, 12], []]]
-    unasked = [[[7], [8]], [[9], [6]], [[], [5]]]
     return [
         _drawn(random.Random(5), "a question without examples", [(2, 3)], True),
         case("ids that occur again, also the two separators", "all answers", again, 3, 4),
         case("ids that occur again, the last answer counts", "last answer", [[[7, 7], [8, 7]], [[7, 7], [8, 3, 7]]], 3, 4, True),
         case("the last example stood there before, the last answer counts", "last answer", before, 3, 4, True),
-        refusal("a first example without an answer", arguments(few_shot, silent, 3, 9), "0", part="refusal"),
-        refusal("an example without an answer", arguments(few_shot, last_silent, 3, 4), "1", part="refusal"),
-        refusal("an empty question", arguments(few_shot, unasked, 3, 4), "2", part="refusal"),
     ]
 
 

@@ -3,29 +3,23 @@
 import torch
 from torch import Tensor
 
-from ..common import Case, FunctionExercise, arguments, generator, randn, refusal
+from ..common import Case, FunctionExercise, arguments, generator, randn
 
 
-def fit_power_law(sizes: Tensor, losses: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    if len(sizes) != len(losses) or len(sizes) < 2:
-        raise ValueError(f"{len(sizes)} sizes and {len(losses)} losses: as many of both are needed, and at least 2")
-    if min(sizes.min(), losses.min()) <= 0:
-        raise ValueError(f"the smallest size is {sizes.min():g}, the smallest loss {losses.min():g}: both must be positive")
-    x, y = sizes.double().log(), losses.double().log()
+def fit_power_law(spent: Tensor, losses: Tensor) -> tuple[Tensor, Tensor]:
+    x, y = spent.double().log(), losses.double().log()
     dx, dy = x - x.mean(), y - y.mean()
     slope = (dx * dy).sum() / dx.square().sum()
     start = y.mean() - slope * x.mean()
-    r2 = 1 - (y - start - slope * x).square().sum() / dy.square().sum()
     scale = start.exp()
-    return scale.float(), -slope.float(), r2.float()
+    return scale.float(), -slope.float()
 
 
-def oracle(sizes: Tensor, losses: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    x, y = sizes.double().log(), losses.double().log()
+def oracle(spent: Tensor, losses: Tensor) -> tuple[Tensor, Tensor]:
+    x, y = spent.double().log(), losses.double().log()
     design = torch.stack([torch.ones_like(x), x], dim=1)
     start, slope = torch.linalg.lstsq(design, y[:, None], driver="gelsd").solution[:, 0]
-    left = (y - design @ torch.stack([start, slope])).square().sum()
-    return start.exp().float(), -slope.float(), (1 - left / (y - y.mean()).square().sum()).float()
+    return start.exp().float(), -slope.float()
 
 
 def draw(seed: int) -> list[Case]:
@@ -47,13 +41,7 @@ def fixed() -> list[Case]:
         Case("exactly 8 · N^-0.5", arguments(fit_power_law, sizes, 8 * sizes**-0.5), shape="()"),
         Case("a loss that rises", args([1.0, 10.0, 100.0], [2.0, 2.5, 4.0]), "edges", shape="()"),
         Case("two points, largest first", args([50.0, 5.0], [1.2, 3.0]), "edges", shape="()"),
-        refusal("a size of 0", args([0.0, 4.0, 9.0], [3.0, 2.0, 1.5]), "0", part="edges"),
-        refusal("a loss of 0", args([2.0, 4.0, 9.0], [3.0, 0.0, 1.5]), "0", part="edges"),
-        refusal("a loss of -1.5", args([2.0, 4.0, 9.0], [3.0, 2.0, -1.5]), "-1.5", part="edges"),
-        refusal("a size of -7", args([2.0, -7.0, 9.0], [3.0, 2.0, 1.5]), "-7", part="edges"),
-        refusal("one point", args([7.0], [3.0]), "1", part="edges"),
     ]
 
 
-RESULTS = ("scale", "exponent", "r2")
-EXERCISE = FunctionExercise(right=fit_power_law, oracle=oracle, draw=draw, fixed=fixed, outputs=RESULTS, rtol=1e-3, atol=1e-4)
+EXERCISE = FunctionExercise(right=fit_power_law, oracle=oracle, draw=draw, fixed=fixed, outputs=("scale", "exponent"), rtol=1e-3, atol=1e-4)
