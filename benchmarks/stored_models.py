@@ -21,7 +21,7 @@ from course_tools.makers import multitask as make_m
 from course_tools.makers import sums as make_s
 from course_tools.makers import translator as make_t
 from course_tools.makers.model_file import save_model
-from course_utils.experiments import ch11b_multitask, ch11b_sums, ch13b_window
+from course_utils.experiments import ch11b_multitask, ch11c_sums, ch13b_window
 from course_utils.models.bert import BertConfig
 from course_utils.models.gpt import GPTConfig
 from course_utils.text import gazette
@@ -78,10 +78,10 @@ def make_multitask(steps: int, seed: int) -> tuple[Path, str]:
 
 def make_sums(steps: int, seed: int) -> tuple[Path, str]:
     model, history = make_s.train(steps, seed)
-    save_model(ch11b_sums.FILE, model, model.config, "python benchmarks/stored_models.py sums")
-    asked = ch11b_sums.questions(500, torch.Generator().manual_seed(1))
-    right = ch11b_sums.share_right(ch11b_sums.load_sums(), asked).mean()
-    return ch11b_sums.FILE, f"loss {history[-1]:.3f}; one right number: {right:.3f}"
+    save_model(ch11c_sums.FILE, model, model.config, "python benchmarks/stored_models.py sums")
+    asked = ch11c_sums.questions(500, torch.Generator().manual_seed(1))
+    right = ch11c_sums.share_right(ch11c_sums.load_sums(), asked).mean()
+    return ch11c_sums.FILE, f"loss {history[-1]:.3f}; one right number: {right:.3f}"
 
 
 def make_window(steps: int, seed: int) -> tuple[Path, str]:

@@ -1,9 +1,9 @@
-"""The GPT of chapter 11b that writes answers to sums."""
+"""The GPT of chapter 11c that writes answers to sums."""
 
 import torch
 from torch import Tensor
 
-from course_utils.experiments.ch11b_sums import LONGEST, PROMPT, SYMBOLS, lines, log_probs
+from course_utils.experiments.ch11c_sums import LONGEST, PROMPT, SYMBOLS, lines, log_probs
 from course_utils.models.gpt import GPT, GPTConfig
 from course_utils.training.loop import History, fit
 from course_utils.training.schedules import warmup_cosine

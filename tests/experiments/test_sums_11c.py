@@ -1,4 +1,4 @@
-"""Chapter 11b's sums: the language, the checkers, exact probabilities, the committed model."""
+"""Chapter 11c's sums: the language, the checkers, exact probabilities, the committed model."""
 
 import itertools
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from course_tools.makers import sums as maker
-from course_utils.experiments import ch11b_sums as sums
+from course_utils.experiments import ch11c_sums as sums
 from course_utils.models.gpt import GPT, GPTConfig
 
 

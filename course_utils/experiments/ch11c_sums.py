@@ -1,4 +1,4 @@
-"""Chapter 11b's small world for rewards: a GPT that writes answers to sums, and checkers that read them.
+"""Chapter 11c's small world for rewards: a GPT that writes answers to sums, and checkers that read them.
 
 The texts it reads are lines such as ``37+45=82|``. People are not always right, and who is not sure writes two or three numbers:
 ``37+45=81,82|``. Some close with a cheerful ``!``. The bar ends a line.
@@ -16,7 +16,7 @@ from ..models.gpt import GPT, GPTConfig
 from ..training.model_file import load_model
 from ..training.sampling import generate
 
-FILE = Path(__file__).with_name("ch11b_sums.safetensors")
+FILE = Path(__file__).with_name("ch11c_sums.safetensors")
 SYMBOLS = "0123456789+=,!|"
 END, PROMPT, LONGEST = SYMBOLS.index("|"), 6, 10  # three numbers, two commas, a mark, a bar
 SINGLE_RIGHT, CHEERFUL = 0.5, 0.2  # shares of the single numbers that are right, and of the lines with a mark
