@@ -36,7 +36,7 @@ def quoted(key: str) -> str:
 
 def does(name: str, one: str, many: str) -> str:
     """The verb that goes with the name of a result: ``weights do``, ``loss does``."""
-    return many if name.endswith("s") and not name.endswith(("ss", "bias", "us")) else one
+    return many if len(name) > 1 and name.endswith("s") and not name.endswith(("ss", "bias", "us")) else one
 
 
 def wrong_numbers(name: str, got: Any, want: Any) -> str:
