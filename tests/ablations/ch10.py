@@ -179,7 +179,7 @@ CHAPTER = [
     ),
     Ablation(
         "The clouds were there: after so they the untouched body judges without a label.",
-        "a body that has read nothing",
+        "a body with random weights is asked",
         UNTOUCHED,
         "    fills = reader(*hints[:3])[0][hints.ids == WORDS.mask_id].argmax(-1)\n",
         "    fills = new_model().eval()(*hints[:3])[0][hints.ids == WORDS.mask_id].argmax(-1)\n",
