@@ -131,6 +131,7 @@ def fine_tuning() -> Figure:
         box(ax, 1.1, y - 0.88, "body", BLUE, 2.0, 0.68)
         box(ax, 5.1, y - 0.88, head, colour, 4.2, 0.68)
         ax.text(8.1, y - 0.88, output, va="center", fontsize=10)
+        arrow(ax, (2.9, y - 0.34), (2.15, y - 0.72))
         arrow(ax, (2.2, y - 0.88), (2.9, y - 0.88))
         arrow(ax, (7.3, y - 0.88), (8.0, y - 0.88))
     arrow(ax, (1.1, 9.45), (1.1, 8.35), BLUE, 2.5)

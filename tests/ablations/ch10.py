@@ -9,8 +9,12 @@ FULL_STOP = 'assert controls["full stop"] > 0.8 and controls["random body"] < 0.
 NOTHING = 'assert controls["labels shuffled"] < 0.7 and controls["words hidden"] < 0.6'
 FORGETS = "assert min(kept[1e-3]) > before - 0.06 and min(kept[3e-3]) < before - 0.05"
 RUINED = "assert mean_of(judged[1e-2]) < mean_of(judged[1e-3]) - 0.08"
-FORMS = "assert [share > 0.9 for share in known_forms[:6]] == [0, 1, 0, 1, 1, 0]"
-SO = 'assert asked_twice["gap, after so"] > 0.95'
+FORMS = "assert [share > 0.9 for share in known_forms] == [0, 1, 0, 1, 1, 0]"
+PLACE = 'assert min(moved["form 1"][4:] + moved["form 3"][4:]) > 0.95'
+PAIRS = "assert min(behind_stops[:3]) > 0.95 and 0.7 < behind_stops[3] < 0.95"
+COMPOSED = "assert composed[0] < 0.2 and composed[1] > 0.6"
+UNTOUCHED = "assert untouched > 360"
+IN_FRONT = '    return ". " * k + text\n'
 RANK = 'assert right["rank 8"] > 0.75 and right["the head alone"] < 0.6'
 ANSWERS = "assert exact(finder, unseen) > 0.85"
 CLOUDS = "assert (flat[:40] > 0).all() and (flat[40:] < 0).all()"
@@ -55,8 +59,8 @@ CHAPTER = [
         "The company of words, counted, is enough for opinions.",
         "documents of one word each",
         COMPANY,
-        "    row[[WORDS.ids[w] for sentence in document for w in sentence]] = 1\n",
-        "    row[WORDS.ids[document[0][0]]] = 1\n",
+        "company_vectors(gazette.documents(5_000))",
+        "company_vectors([[document[0][:1]] for document in gazette.documents(5_000)])",
     ),
     Ablation(
         "The full stop reports the sentence as well as [CLS] does.",
@@ -136,11 +140,49 @@ CHAPTER = [
         "    best = new_model().eval()(rows)[0][rows == WORDS.mask_id].argmax(-1)\n",
     ),
     Ablation(
-        "After so the untouched body judges the pairs about things.",
+        "It is the place of the gap that lets forms 1 and 3 be answered.",
+        "the full stops stand behind the text, so that the gap stays where it was",
+        PLACE,
+        IN_FRONT,
+        '    return text + " ." * k\n',
+    ),
+    Ablation(
+        "It is the place alone, not the full stops.",
+        "the text stays as it is, and all places behind [CLS] are counted k higher",
+        PLACE,
+        IN_FRONT,
+        "    table = reader.bert.embeddings.position.weight\n"
+        "    table.data[1 : 64 - k] = gazette_body()[0].embeddings.position.weight.data[1 + k :]\n"
+        "    return text\n",
+        holds=True,
+    ),
+    Ablation(
+        "Behind five full stops the untouched body judges the pairs about things, homes and towns.",
+        "no full stop in front",
+        PAIRS,
+        'five = ["."] * 5\n',
+        "five = []\n",
+    ),
+    Ablation(
+        "The gap judges pairs because of what the body has read.",
         "a body that has read nothing judges",
-        SO,
-        "        logits = reader(torch.tensor([row.ids]), torch.tensor([row.segments]))\n",
-        "        logits = new_model().eval()(torch.tensor([row.ids]), torch.tensor([row.segments]))\n",
+        PAIRS,
+        "    logits = reader(torch.tensor([row.ids]), torch.tensor([row.segments]))[0]\n",
+        "    logits = new_model().eval()(torch.tensor([row.ids]), torch.tensor([row.segments]))[0]\n",
+    ),
+    Ablation(
+        "What has to be put together must be trained: the head alone does not understand not.",
+        "the body stays frozen both times",
+        COMPOSED,
+        'body = gazette_body()[0].requires_grad_(name == "all weights")',
+        "body = gazette_body()[0].requires_grad_(False)",
+    ),
+    Ablation(
+        "The clouds were there: after so they the untouched body judges without a label.",
+        "a body with random weights is asked",
+        UNTOUCHED,
+        "    fills = reader(*hints[:3])[0][hints.ids == WORDS.mask_id].argmax(-1)\n",
+        "    fills = new_model().eval()(*hints[:3])[0][hints.ids == WORDS.mask_id].argmax(-1)\n",
     ),
 ]
 NOT = "assert sum(many) / 3 > sum(few) / 3 + 0.2"

@@ -32,7 +32,8 @@ class Toy(nn.Module):
         super().__init__()
         self.table = nn.Parameter(uneven(11, width), requires_grad=not frozen)
         self.segment = nn.Parameter(uneven(2, width, power=1.5), requires_grad=not frozen)
-        self.output = nn.Parameter(uneven(labels, width, power=1.4))
+        self.output = nn.Linear(width, labels, bias=False)
+        self.output.weight = nn.Parameter(uneven(labels, width, power=1.4))
         self.mutes = mutes
 
     def forward(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
@@ -41,7 +42,7 @@ class Toy(nn.Module):
         x = torch.tanh(x)
         if self.mutes and self.training:
             x = x * (2.0 * (torch.arange(x.shape[-1]) % 2 == 0))
-        return x @ self.output.T
+        return self.output(x)
 
 
 @register

@@ -6,7 +6,7 @@ from ..common import Case, Prediction
 def oracle() -> dict[str, str]:
     return {
         "a Transformer of this shape needs no pre-training": "random body",
-        "the body knew the answers before it saw a label": "labels shuffled",
+        "the labels do not matter": "labels shuffled",
         "the test is so easy that nobody has to read it": "words hidden",
         "the order of the words in the documents was needed": "documents shuffled",
         "only [CLS] can give the label": "full stop",
