@@ -27,7 +27,7 @@ def draw(seed: int) -> list[Case]:
     for points, exponent, noise in ((4, 0.3, 0.05), (6, 0.15, 0.04), (5, 0.6, 0.1)):
         sizes = (1 + torch.arange(points) * 1.1 + 0.4 * torch.rand(points, generator=g)).exp()
         losses = (3 + 4 * torch.rand((), generator=g)) * sizes**-exponent * (noise * randn(g, points)).exp()
-        order, label = torch.randperm(points, generator=g), f"{points} sizes in any order, exponent near {exponent}"
+        order, label = torch.randperm(points, generator=g), f"{points} budgets in any order, exponent near {exponent}"
         cases.append(Case(label, arguments(fit_power_law, sizes[order], losses[order]), shape="()"))
     return cases
 
