@@ -87,13 +87,7 @@ CHAPTER = [
     Ablation(
         "Each change costs something.", "600 steps in place of 300", CHANGED, "SHORT, after = 300, {}", "SHORT, after = 600, {}", holds=True
     ),
-    Ablation(
-        "Wrong answers cost something.",
-        "the answers stay right",
-        CHANGED,
-        '        more["change"] = exchanged\n',
-        "        pass\n",
-    ),
+    Ablation("Wrong answers cost something.", "the answers stay right", CHANGED, '        more["change"] = exchanged\n', "        pass\n"),
     Ablation(
         "Kept words make a model say what it sees.",
         "no word is kept",
@@ -192,8 +186,8 @@ DEEPER = [
         "Gaps that never change are learned by heart.",
         "the run with ten sets of gaps in its place",
         'assert max(repeated["always the same"]) < min(',
-        '("always the same", "one")',
-        '("always the same", "ten")',
+        '"always the same": "one"',
+        '"always the same": "ten"',
     ),
 ]
 ABLATIONS = [*CHAPTER, *DEEPER]
