@@ -3,7 +3,7 @@
 from .ablation import Ablation
 
 LEARNED = "assert yours > usual + 0.25"
-EQUAL = "assert abs(yours - mean(course)) < 0.06"
+EQUAL = "assert yours > mean(course) - 0.06"
 TRAINED = "history = train(bert, 1_000)"
 STARTED = "torch.manual_seed(0)\nbert = Bert(len(WORDS))"
 MIXED = """from random import Random as Mixer
@@ -29,18 +29,18 @@ CHAPTER = [
         "Neighbours._key = staticmethod(lambda ids, place, size: (size, tuple(ids[max(0, place - size[0]) : place])))",
     ),
     Ablation(
+        "Four words, on both sides, are best.",
+        "the two outer words are hidden",
+        'assert told["two on each side"] > max(list(told.values())[:3]) + 0.03',
+        '"two on each side": (2, 2)}',
+        '"two on each side": (1, 1)}',
+    ),
+    Ablation(
         "After one layer a hidden key hides the word.",
         "the own key is not hidden",
         "assert not influence[1].diagonal().any()",
         "        scores = scores.masked_fill(torch.eye(n).bool(), -torch.inf)\n",
         "",
-    ),
-    Ablation(
-        "Adding three vectors is one linear layer on all three.",
-        "one of the three is left out",
-        "assert difference < 1e-4",
-        "ones = [F.one_hot(ids, len(WORDS)), F.one_hot(segments, 2),",
-        "ones = [F.one_hot(ids, len(WORDS)), 0 * F.one_hot(segments, 2),",
     ),
     Ablation("The reader's BERT learns from the order of the words.", "mixed words in the training", LEARNED, TRAINED, MIXED),
     Ablation("It learns from the right answers.", "labels exchanged among the gaps", LEARNED, TRAINED, WRONG),
@@ -60,7 +60,18 @@ CHAPTER = [
     ),
     Ablation("Twice the steps tell the same story.", "2,000 steps", LEARNED, TRAINED, "history = train(bert, 2_000)", holds=True),
     Ablation(
-        "The reader's BERT keeps up with the course's.", "the tables start large", EQUAL, "token.weight, std=0.3)", "token.weight, std=1.0)"
+        "The tables start small, because the scores are products with them.",
+        "the tables start large",
+        LEARNED,
+        "token.weight, std=0.3)",
+        "token.weight, std=1.0)",
+    ),
+    Ablation(
+        "The loss starts above even guessing, because the scores start too sure.",
+        "scores that start near 0",
+        "assert history[0] > math.log(len(WORDS)) + 1",
+        "history = train(bert, 1_000)",
+        "nn.init.normal_(bert.embeddings.token.weight, std=0.02)\nhistory = train(bert, 1_000)",
     ),
     *(
         Ablation(
@@ -76,13 +87,7 @@ CHAPTER = [
     Ablation(
         "Each change costs something.", "600 steps in place of 300", CHANGED, "SHORT, after = 300, {}", "SHORT, after = 600, {}", holds=True
     ),
-    Ablation(
-        "Wrong answers cost something.",
-        "the answers stay right",
-        'assert max(after["no states"], after["wrong answers"]) < 0.11',
-        '        more["change"] = exchanged\n',
-        "        pass\n",
-    ),
+    Ablation("Wrong answers cost something.", "the answers stay right", CHANGED, '        more["change"] = exchanged\n', "        pass\n"),
     Ablation(
         "Kept words make a model say what it sees.",
         "no word is kept",
@@ -119,11 +124,25 @@ CHAPTER = [
         '"the larger one": bert}',
     ),
     Ablation(
-        "Training pulls the senses apart.",
+        "Behind *not* it says *hated*, praise or blame.",
+        "the *not* is left out",
+        "assert hated > 70",
+        '"the bread was not {} . so',
+        '"the bread was {} . so',
+    ),
+    Ablation(
+        "Training pulls one word in two texts apart.",
         "blocks that have read nothing",
-        "assert trained[1] > trained[2] + 0.15",
-        '"after trained blocks": senses(stored, -1)',
-        '"after trained blocks": senses(unread, -1)',
+        "assert trained[0] < 0.8 and trained[1] > trained[2] + 0.15",
+        '"after trained blocks": in_texts(stored, -1)',
+        '"after trained blocks": in_texts(unread, -1)',
+    ),
+    Ablation(
+        "What stands around a word pulls it apart.",
+        "two texts that are alike",
+        "assert trained[0] < 0.8 and trained[1] > trained[2] + 0.15",
+        'texts = ["she lives in {} .", "the dog of {} is brown ."]',
+        'texts = ["she lives in {} .", "it was in {} ."]',
     ),
 ]
 
@@ -155,6 +174,20 @@ DEEPER = [
         'assert nsp["other document, same topic"] > 0.4',
         'NSP = pair_tensors(make_pairs("next", 4_800))',
         'NSP = pair_tensors(make_pairs("same topic", 4_800))',
+    ),
+    Ablation(
+        "Adding three vectors is one linear layer on all three.",
+        "one of the three is left out",
+        "assert difference < 1e-4",
+        "ones = [F.one_hot(ids, 40), F.one_hot(segments, 2),",
+        "ones = [F.one_hot(ids, 40), 0 * F.one_hot(segments, 2),",
+    ),
+    Ablation(
+        "Gaps that never change are learned by heart.",
+        "the run with ten sets of gaps in its place",
+        'assert max(repeated["always the same"]) < min(',
+        '"always the same": "one"',
+        '"always the same": "ten"',
     ),
 ]
 ABLATIONS = [*CHAPTER, *DEEPER]

@@ -11,7 +11,7 @@ RIGHT = {
     "1 layer, own key hidden": "yes",
     "1 layer, own key hidden, no residual": "yes",
     "1 layer, own key hidden, no residual, query from the position": "no",
-    "2 layers of that kind": "yes",
+    "2 layers, like the line above": "yes",
     "2 layers, the key hidden from everybody, no residual, query from the position": "no",
     "2 ordinary layers, [MASK] put in its place": "no",
 }

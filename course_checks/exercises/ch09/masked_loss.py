@@ -19,7 +19,7 @@ def masked_loss(hidden: Tensor, labels: Tensor, head: Callable) -> tuple[Tensor,
 
 
 def oracle(hidden: Tensor, labels: Tensor, head: Callable) -> tuple[Tensor, Tensor]:
-    total, rows = hidden.sum().double() * 0, []
+    total, rows = hidden.sum().double() * 0 + 0, []  # -0 + 0 = 0
     for b, t in (labels != IGNORED).nonzero().tolist():
         rows.append(toy_head(hidden[b, t][None])[0])
         total = total + torch.logsumexp(rows[-1].double(), 0) - rows[-1][labels[b, t]].double()
