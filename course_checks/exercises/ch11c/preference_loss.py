@@ -49,7 +49,7 @@ def fixed() -> list[Case]:
     return [
         _case("a single pair", _args(g, 1, 0.7)),
         _case("policy equal to the reference", _args(g, 4, 0.3, scale=0), "edges"),
-        _case("policy and reference hundreds of nats apart: exp overflows", far, "edges"),
+        _case("policy and reference hundreds of nats apart: the sigmoid rounds to 0, exp overflows", far, "edges"),
         refusal("beta 0", _args(g, 2, 0.0), "0", part="refusal"),
         refusal("beta -0.5", _args(g, 2, -0.5), "-0.5", part="refusal"),
     ]
