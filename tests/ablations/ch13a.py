@@ -42,8 +42,8 @@ ABLATIONS = [
         "The traffic of blocks is still quadratic.",
         "blocks that grow with n",
         "assert 12 < second[-1] / second[-2] < 16.1",
-        "2 * n * d * n / rows",
-        "2 * n * d * 8",
+        "2 * n * d * n / rows) * number)",
+        "2 * n * d * 8) * number)",
     ),
     Ablation(
         "Accept or repair gives the large table's distribution.",

@@ -43,7 +43,7 @@ ABLATIONS = [
         "chunks that forget what came before them",
         "assert max((way - ways[0]).abs().max() for way in ways) < 1e-5",
         "causal_in_chunks(q.float(), k.float(), v.float(), 64).double()]",
-        "torch.cat([causal_in_chunks(*x, 64) for x in zip(q.split(64), k.split(64), v.split(64))])]",
+        "torch.cat([causal_in_chunks(*x, 64) for x in zip(*(y.float().split(64) for y in (q, k, v)))]).double()]",
     ),
     Ablation(
         "Chunks are quicker than fused softmax attention on long texts.",
