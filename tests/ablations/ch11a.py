@@ -59,7 +59,7 @@ CHAPTER = [
         DRAWN + "        ids = ids[:, torch.randperm(size)]\n",
     ),
     Ablation(
-        "The GPT finds similar contexts where counting finds no equal one.",
+        "Where no two tokens before it are known together, the GPT pays less than counting.",
         "the GPT reads shuffled text, and its opponent counts the true one",
         SIMILAR,
         DRAWN,
