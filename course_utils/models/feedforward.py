@@ -55,6 +55,11 @@ class GatedFeedForward(nn.Module):
         return self.w_2(self.dropout(self.activation(gate) * value))
 
 
+def swiglu(x: Tensor, w_gate: Tensor, w_up: Tensor, w_down: Tensor) -> Tensor:
+    """The gated layer as a function of its matrices, ``(…, d_model)`` -> the same (Shazeer 2020, arXiv:2002.05202)."""
+    return (F.silu(x @ w_gate) * (x @ w_up)) @ w_down
+
+
 def gated_width(d_ff: int, multiple: int = 1) -> int:
     """Width at which three matrices hold what two of ``d_ff`` hold: two thirds of it, rounded up to a multiple."""
     if d_ff < 1 or multiple < 1:

@@ -21,6 +21,12 @@ class RMSNorm(nn.Module):
         return self.weight * wide.to(x.dtype)
 
 
+def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-6) -> tuple[Tensor, Tensor]:
+    """RMSNorm as a function, ``(…, d_model)`` -> the same, and what each token was divided by, ``(…, 1)`` in 32 bits."""
+    divisor = torch.sqrt(x.float().square().mean(-1, keepdim=True) + eps)
+    return (x.float() / divisor).to(x.dtype) * weight, divisor
+
+
 def make_norm(kind: str, d_model: int, eps: float = 1e-5) -> nn.Module:
     """``"layer"`` -> LayerNorm with weight and bias, ``"rms"`` -> RMSNorm; ValueError for another name."""
     if kind not in ("layer", "rms"):

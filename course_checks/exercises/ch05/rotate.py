@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from course_utils.models.positions import rope
+
 from ..common import Case, FunctionExercise, generator, integers, randn, sizes
 
 
@@ -48,4 +50,5 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(right=rotate, oracle=oracle, draw=draw, fixed=fixed, forbidden=("course_utils.models.positions.rope",))
+OURS = ("course_utils.models.positions.rope",)
+EXERCISE = FunctionExercise(right=rotate, oracle=oracle, reference=rope, draw=draw, fixed=fixed, forbidden=OURS)

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from course_utils.models.norms import rms_norm as reference
+
 from ..common import LAYER_NORMS, OUR_RMS_NORM, RMS_NORMS, Case, FunctionExercise, fused_rms_norm, generator, randn
 
 
@@ -63,7 +65,17 @@ def fixed() -> list[Case]:
 
 
 COMPARED = "for input in half precision the output is compared coarsely, but its type too"
-FORBIDDEN, NAMES = (*RMS_NORMS, *LAYER_NORMS, OUR_RMS_NORM), ("output", "divisor")
+OURS = (OUR_RMS_NORM, "course_utils.models.norms.rms_norm")
+FORBIDDEN, NAMES = (*RMS_NORMS, *LAYER_NORMS, *OURS), ("output", "divisor")
 EXERCISE = FunctionExercise(
-    right=rms_norm, oracle=oracle, draw=draw, fixed=fixed, outputs=NAMES, forbidden=FORBIDDEN, atol=1e-4, raw=coarse, compared=COMPARED
+    right=rms_norm,
+    oracle=oracle,
+    reference=reference,
+    draw=draw,
+    fixed=fixed,
+    outputs=NAMES,
+    forbidden=FORBIDDEN,
+    atol=1e-4,
+    raw=coarse,
+    compared=COMPARED,
 )

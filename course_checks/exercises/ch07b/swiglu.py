@@ -4,6 +4,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from course_utils.models.feedforward import swiglu as reference
+
 from ..common import Case, FunctionExercise, generator, randn
 
 
@@ -42,4 +44,5 @@ def fixed() -> list[Case]:
     return [Case("gates of several hundred, of both signs", args, gradients=("x",), shape="(…, d_model)")]
 
 
-EXERCISE = FunctionExercise(right=swiglu, oracle=oracle, draw=draw, fixed=fixed)
+OURS = ("course_utils.models.feedforward.swiglu",)
+EXERCISE = FunctionExercise(right=swiglu, oracle=oracle, reference=reference, draw=draw, fixed=fixed, forbidden=OURS)
