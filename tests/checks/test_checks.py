@@ -501,5 +501,6 @@ def test_the_exercise_behind_it_is_named(monkeypatch, capsys):
     notebook = json.loads((ROOT / "chapters" / "03_self_attention.ipynb").read_text(encoding="utf-8"))
     assert any("".join(cell["source"]).startswith('<a id="exercise-03.2"></a>\n\n### Exercise 03.2 ') for cell in notebook["cells"])
     assert following(find("03.7")) == ("chapter 04 multi head attention", "04_multi_head_attention.ipynb")
-    assert following(find("12b.6")) == ("chapter 13a fast attention", "13a_fast_attention.ipynb")
+    assert following(find("12b.5")) == ("chapter 13a fast attention", "13a_fast_attention.ipynb")
+    assert following(find("12b.6")) == ("chapter 13a fast attention", "../13a_fast_attention.ipynb")  # in a companion
     assert following(find("13b.6")) is None
