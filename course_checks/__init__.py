@@ -6,6 +6,7 @@
     result.use                                      # the answer if it passed, else the reference
 
 ``catalogue()`` lists every exercise, ``progress()`` shows what is done. ``mine("03.2")`` gives later chapters the learner's own answer.
+``find("why divide by root d")`` names the places of the course that say something about it.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -15,14 +16,19 @@ if TYPE_CHECKING:
     from .kept import mine
     from .lookup import catalogue
     from .panel import CheckResult
+    from .search import find
 
-__all__ = ["CheckFailed", "CheckResult", "catalogue", "check", "mine", "progress"]
+__all__ = ["CheckFailed", "CheckResult", "catalogue", "check", "find", "mine", "progress"]
 
 
 def __getattr__(name: str) -> Any:
     """Import the engine, and torch with it, when the first of these names is asked for: ``course.py progress`` does without."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "find":  # at once: it needs no torch
+        from .search import find
+
+        return find
     from . import engine, kept, lookup, notebook, panel
 
     notebook.watch_for_unrun_cells()

@@ -23,6 +23,8 @@ FILES = (
     "LICENSE-TEXT",
     ".gitignore",
     "docs/ways_in.md",
+    "docs/terms.tsv",
+    "docs/faq.md",
 )
 README_CUTS = ("## As a book", "## Teaching with it", "## Where the numbers come from", "## Taking part")
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", ".course", "work")

@@ -14,7 +14,7 @@ _UNREAD = re.compile(
     r"(?s)<(script|style|nav)\b.*?</\1>|<details class=\"[^\"]*\bhide\b.*?</details>|<p class=\"notebook-link\".*?</p>"
     r"|<div class=\"toctree-wrapper.*|<div class=\"cell_output.*?(?=<div class=\"cell |<p|<section|<h\d|$)"
 )
-_OURS = '<script src="_static/found.js"></script>\n<script src="_static/search.js"></script>'
+_OURS = "\n".join(f'<script src="_static/{name}.js"></script>' for name in ("found", "homes", "rank", "search"))
 
 
 def _words(markup: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 
+from course_checks.search import names_of
 from course_utils.show.pieces import LIVE, LIVE_FOLDER
 
 from ..errors import AuthoringError
@@ -66,18 +67,18 @@ def read_claims(root: Path) -> list[tuple[str, str, str]]:
     return sorted(claims, key=lambda claim: int(claim[0][2:]))
 
 
-def read_index(path: Path, pages: list[Page]) -> list[tuple[str, str, Page, str]]:
-    """``(what, meaning, page, label)`` of each line of a table ``what, meaning, chapter, heading`` with tabs between; ``03-deeper``
-    is the companion of chapter 03.
+def read_index(path: Path, pages: list[Page]) -> list[tuple[str, str, Page, str, str]]:
+    """``(what, meaning, page, label, also)`` of each line of a table ``what, meaning, chapter, heading`` with tabs between; ``03-deeper``
+    is the companion of chapter 03. A fifth cell may hold other names, with semicolons between: the search leads from them to the heading.
 
     AuthoringError for a line of another form, for a chapter or heading that does not exist, and for the same entry twice.
     """
     by_number, found, seen = {page.label: page for page in pages}, [], set()
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         cells = line.split("\t")
-        if len(cells) != 4 or not all(cells):
+        if len(cells) not in (4, 5) or not all(cells):
             raise AuthoringError(f"{path.name}:{number}: {len(cells)} cells; four are needed: what, meaning, chapter, heading")
-        what, meaning, chapter, heading = cells
+        what, meaning, chapter, heading, also = (*cells, "")[:5]
         page = by_number.get(chapter)
         if page is None:
             raise AuthoringError(f"{path.name}:{number}: there is no chapter {chapter}")
@@ -87,7 +88,7 @@ def read_index(path: Path, pages: list[Page]) -> list[tuple[str, str, Page, str]
         if (what, chapter) in seen:
             raise AuthoringError(f"{path.name}:{number}: {what} is listed here twice")
         seen.add((what, chapter))
-        found.append((what, meaning, page, section.label))
+        found.append((what, meaning, page, section.label, also))
     return found
 
 
@@ -139,8 +140,17 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
         rows = read_index(root / "docs" / f"{name}.tsv", pages)
         rows = sorted(rows, key=lambda row: row[0].lower()) if name == "terms" else rows
         lines = [f"# {title}", "", f"| {first} | meaning | chapter |", "|---|---|---|"]
-        lines += [f"| {_safe(what)} | {_safe(meaning)} | [{page.number}](#{label}) |" for what, meaning, page, label in rows]
+        lines += [
+            f"| {_safe(what)} | {_safe(meaning)}{f'; also: {_safe(also)}' if also else ''} | [{page.number}](#{label}) |"
+            for what, meaning, page, label, also in rows
+        ]
         (out / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    homes = [
+        [names_of(what, also), f"chapters/{page.stem}.html", label]
+        for what, _, page, label, also in read_index(root / "docs" / "terms.tsv", pages)
+    ]
+    (out / "static" / "homes.js").write_text(f"window.courseHomes = {json.dumps(homes, ensure_ascii=False)};\n", encoding="utf-8")
 
     (out / "index.md").write_text(
         COVER.format(piece=standing("gpt_page", "cover-gpt", out / "static"))

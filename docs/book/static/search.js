@@ -1,4 +1,4 @@
-/* The search page: sections that hold all words, best first, each with the place where they stand. found.js is made with the book. */
+/* The search page: sections, best first (rank.js), each with the place where the words stand. found.js and homes.js are made with the book. */
 (() => {
   "use strict";
   const MOST = 40, AROUND = 90;  // results; letters before and after a word that is found
@@ -11,24 +11,6 @@
   const said = make("p", { className: "search-said" }), list = make("ol", { className: "search-found" });
   said.setAttribute("role", "status");
   results.replaceChildren(said, list);
-
-  const entries = courseFound.flatMap(([page, sections]) => sections.map(([place, heading, text]) => ({
-    address: `${page}#${place}`, chapter: sections[0][1], heading, text,
-    weight: page.startsWith("chapters/") ? 1.3 : page.startsWith("answers/") ? .7 : 1,
-  })));
-  const pattern = (word) => `(?<![\\p{L}\\p{N}])${word.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}`;  // words may go on: kernel, kernels
-
-  const score = (entry, words) => {
-    let sum = 0;
-    for (const word of words) {
-      const inText = (entry.text.match(word) || []).length;
-      const inHeading = word.test(entry.heading);
-      word.lastIndex = 0;
-      if (!inText && !inHeading) return 0;
-      sum += Math.min(inText, 8) + (inHeading ? 20 : 0);
-    }
-    return sum * entry.weight;
-  };
 
   const marked = (text, any) => {
     const parts = [];
@@ -51,17 +33,17 @@
   };
 
   const search = () => {
-    const asked = field.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
     list.replaceChildren();
     said.textContent = "";
-    if (!asked.length) return;
-    const words = asked.map((word) => new RegExp(pattern(word), "giu"));
-    const any = new RegExp(asked.map(pattern).join("|"), "giu");
-    const found = entries.map((entry) => [score(entry, words), entry]).filter(([points]) => points).sort((a, b) => b[0] - a[0]);
-    said.textContent = found.length ? `${found.length} section${found.length > 1 ? "s" : ""}${found.length > MOST ? `; the best ${MOST} are shown` : ""}`
-      : "No section has all of these words. Try fewer, or only the beginning of a word.";
-    list.append(...found.slice(0, MOST).map(([, { address, chapter, heading, text }]) => make("li", {},
-      make("a", { href: address }, ...marked(heading, any)),
+    if (!field.value.trim()) return;
+    const { words, found: ranked } = courseRank(courseFound, courseHomes, field.value);
+    const any = new RegExp(words.map((word) => word.source).join("|"), "giu");
+    const whole = ranked.filter(([, holds]) => holds), found = whole.length > 2 ? whole : ranked;
+    said.textContent = !found.length ? "No section has these words. Try others, or only the beginning of a word."
+      : `${found.length} section${found.length > 1 ? "s" : ""}${found.length > MOST ? `; the best ${MOST} are shown` : ""}`
+        + (whole.length ? "" : "; none has all of the words");
+    list.append(...found.slice(0, MOST).map(([, , { page, place, chapter, heading, text }]) => make("li", {},
+      make("a", { href: `${page}#${place}` }, ...marked(heading, any)),
       make("span", { className: "search-chapter" }, chapter === heading ? "" : chapter),
       make("p", {}, ...excerpt(text, words, any)))));
   };
