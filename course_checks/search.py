@@ -16,10 +16,10 @@ from course_utils.paths import ROOT
 BEST = 3
 EMPTY = set(
     "a an and are as at be between but by can could did difference do does for from have how i if in into is it its me my not of on or "
-    "should so than that the then there they this to up use used versus vs was we what when where which who why will with would you your".split()
+    "should so than that the then there they this to up use used versus vs was we what when where which who why will with would you "
+    "your".split()
 )
-_QUESTION = re.compile(r"(?ms)^### (?P<asked>.+?)\n(?P<answer>.*?)(?=^#|^<!-- (?:chapters|/chapters) -->|\Z)")
-_SHOWN = re.compile(r"\[[^\]]*\]\(\.\./chapters/(?P<way>[^)]+)\)")
+_QUESTION = re.compile(r"(?ms)^### (?P<asked>[^\n]+)\n(?P<answer>.*?)(?=^#|^<!-- |\Z)")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Found(list[Section]):
     def _repr_markdown_(self) -> str:
         up = "../" if Path.cwd().name == DEEPER else ""  # this notebook is a companion itself
         rows = [f"1. [{one.heading}](<{up}{one.way}>), {one.chapter}<br>{escape(_excerpt(one.text, self.asked))}" for one in self]
-        answer = _SHOWN.sub(lambda link: link[0].replace(f"../chapters/{link['way']}", f"{up}{link['way']}"), self.answer)
+        answer = self.answer.replace("](<../chapters/", f"](<{up}")  # as docs/faq.md links
         return "\n".join(rows + (["", f"**{self.question}**", "", answer] if self.question else [])) or repr(self)
 
 

@@ -49,6 +49,7 @@ def stage(root: Path, out: Path) -> list[tuple[str, str]]:
         ("Attention, from Kernels to GPT", "index"),
         *((page.title, f"chapters/{page.stem}") for page in pages),
         *((f"Answers {page.label}", f"answers/{page.stem}") for page in pages if has_answers(page)),
+        ("Questions people ask", "faq"),
         ("Exercises", "exercises"),
         ("Corrected claims", "claims"),
         ("Symbols", "symbols"),

@@ -12,11 +12,12 @@ import nbformat
 from course_checks.search import names_of
 from course_utils.show.pieces import LIVE, LIVE_FOLDER
 
+from .. import faq
 from ..errors import AuthoringError
 from ..ledger import read_ledger
 from .course_map import course_map
 from .live import shown
-from .pages import Page, answer_label, exercises, has_answers
+from .pages import Page, answer_label, exercises, has_answers, references
 
 COVER = """# Attention, from Kernels to GPT
 
@@ -152,6 +153,9 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
     ]
     (out / "static" / "homes.js").write_text(f"window.courseHomes = {json.dumps(homes, ensure_ascii=False)};\n", encoding="utf-8")
 
+    text = faq.for_book((root / "docs" / "faq.md").read_text(encoding="utf-8"), pages)
+    (out / "faq.md").write_text(references(pages).link(text, "", {}), encoding="utf-8")
+
     (out / "index.md").write_text(
         COVER.format(piece=standing("gpt_page", "cover-gpt", out / "static"))
         + course_map({page.label: (f"chapters/{page.stem}.html", page.title) for page in pages})
@@ -159,6 +163,6 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
         + toctree("Chapters", [f"chapters/{page.stem}" for page in pages if not page.is_companion])
         + toctree("Deeper", [f"chapters/{page.stem}" for page in pages if page.is_companion])
         + toctree("Answers", [f"answers/{page.stem}" for page in pages if has_answers(page)])
-        + toctree("Find", ["exercises", "claims", "symbols", "terms"]),
+        + toctree("Find", ["faq", "exercises", "claims", "symbols", "terms"]),
         encoding="utf-8",
     )

@@ -1,6 +1,7 @@
 /* Which sections answer a search, best first. course_checks/search.py says the same in Python, for the lab. */
 (() => {
   "use strict";
+  const FAQ = "faq.html";
   const LESS = { answers: .45, mistakes: .3, exercises: .3, claims: .6, symbols: .4, terms: .4, index: .3 };  // beside chapters, 1
   const EMPTY = new Set(("a an and are as at be between but by can could did difference do does for from have how i if in into is it its " +
     "me my not of on or should so than that the then there they this to up use used versus vs was we what when where which who why will " +
@@ -23,7 +24,7 @@
   const key = (text) => wordsOf(text).map((word) => stem(word).replace(/iz(?=$|e|in|at)/g, "is").replace(/[-–]/g, " ")).join(" ");
 
   /* index: [[page, [[place, heading, text], …]], …]; homes: [[[name, …], page, place], …]. */
-  globalThis.courseRank = (index, homes, asked) => {
+  const rank = (index, homes, asked) => {
     const words = [...new Set(wordsOf(asked))];
     if (!words.length) return { words: [], found: [] };
     const entries = index.flatMap(([page, sections]) => sections.map(([place, heading, text]) => ({ page, place, heading, text, chapter: sections[0][1] })));
@@ -54,9 +55,15 @@
       if (!seen && !own) return;
       if (words.length > 1 && phrase.test(`${entry.heading} ${entry.text}`)) sum += .6 * all;
       sum = sum * (seen / all) ** 2 * (LESS[entry.page.split(/[/.]/)[0]] || 1) + 3 * all * own ** 2;
-      found.push([sum, seen / all > .999 || own === 1, entry]);
+      found.push([sum, own === 1 ? 1 : seen / all, entry]);
     });
     found.sort((a, b) => b[0] - a[0]);
     return { words: patterns, found };
+  };
+  /* Sections, and the question of the FAQ that holds most of the words. */
+  globalThis.courseRank = (index, homes, asked) => {
+    const [question] = rank(index.filter(([page]) => page === FAQ), [], asked).found.filter(([, , { heading }]) => /\?|\. /.test(heading));
+    const result = rank(index.filter(([page]) => page !== FAQ), homes, asked);
+    return { ...result, question: question && question[1] > (result.words.length > 1 ? .8 : .99) ? question[2] : null };
   };
 })();

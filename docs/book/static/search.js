@@ -36,12 +36,14 @@
     list.replaceChildren();
     said.textContent = "";
     if (!field.value.trim()) return;
-    const { words, found: ranked } = courseRank(courseFound, courseHomes, field.value);
+    const { words, found: ranked, question } = courseRank(courseFound, courseHomes, field.value);
     const any = new RegExp(words.map((word) => word.source).join("|"), "giu");
-    const whole = ranked.filter(([, holds]) => holds), found = whole.length > 2 ? whole : ranked;
+    const whole = ranked.filter(([, share]) => share > .99), found = whole.length > 2 ? whole : ranked;
     said.textContent = !found.length ? "No section has these words. Try others, or only the beginning of a word."
       : `${found.length} section${found.length > 1 ? "s" : ""}${found.length > MOST ? `; the best ${MOST} are shown` : ""}`
         + (whole.length ? "" : "; none has all of the words");
+    if (question) list.append(make("li", { className: "search-answer" },
+      make("a", { href: `${question.page}#${question.place}` }, question.heading), make("p", {}, ...marked(question.text, any))));
     list.append(...found.slice(0, MOST).map(([, , { page, place, chapter, heading, text }]) => make("li", {},
       make("a", { href: `${page}#${place}` }, ...marked(heading, any)),
       make("span", { className: "search-chapter" }, chapter === heading ? "" : chapter),
