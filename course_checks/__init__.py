@@ -12,11 +12,12 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from course_utils.launcher.search import find
+
     from .engine import CheckFailed, check, progress
     from .kept import mine
     from .lookup import catalogue
     from .panel import CheckResult
-    from .search import find
 
 __all__ = ["CheckFailed", "CheckResult", "catalogue", "check", "find", "mine", "progress"]
 
@@ -26,7 +27,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "find":  # at once: it needs no torch
-        from .search import find
+        from course_utils.launcher.search import find
 
         return find
     from . import engine, kept, lookup, notebook, panel

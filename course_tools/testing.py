@@ -21,6 +21,7 @@ OF_EVERY_CHAPTER = (
     "test_text_and_exercises.py",
     "test_ledger.py",
     "test_teaching.py",
+    "test_faq.py",
     "test_style.py",
 )
 # Two notebooks at a time, one thread each: on two shared cores that is three times as fast as two threads each. The cells of one

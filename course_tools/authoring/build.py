@@ -24,6 +24,7 @@ from nbformat import NotebookNode
 
 from course_utils.paths import ROOT
 
+from . import faq
 from .budgets import COMPANION_WORDS, beside, run_seconds
 from .chapter import CHAPTER, SOLUTION, Chapter
 from .clock import figures
@@ -195,6 +196,8 @@ def main(argv: list[str] | None = None) -> int:
         except KeyboardInterrupt:
             print(f"\nstopped; the notebooks of {label} are as they were", file=sys.stderr)
             return 130
+    if not options.check and not failed and not faq.write(root):
+        print("docs/faq.md: questions or answers have changed")
     return int(failed)
 
 

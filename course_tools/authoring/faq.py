@@ -3,12 +3,12 @@
     python -m course_tools.authoring.faq            write the page
     python -m course_tools.authoring.faq --check    only say whether it is in step
 
-Below each answer stands where the chapter shows it; that line is kept as it is as long as the question exists, and is yours to change::
+``build`` writes it, too. Below each answer stands where the chapter shows it. That line is yours to change; it is kept while it is true::
 
     Shown in [04 · 2 Heads are an axis](<../chapters/04_multi_head_attention.ipynb#2-Heads-are-an-axis>). Asserted: `believed.sum() == d`
 
-A new question gets the section that the search likes best, behind "More in". "Asserted" quotes an assertion of that section. What
-stands outside the marks is written by hand, in the same form; tests/authoring/test_faq.py reads every line of the page.
+A new question gets the section that the search likes best, behind "More in". "Asserted" quotes how an assertion of that section
+begins. What stands outside the marks is written by hand, in the same form; tests/authoring/test_faq.py reads every line of the page.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_checks.search import ranked
+from course_utils.launcher import search
 from course_utils.paths import ROOT
 
 from .book.pages import EXERCISE, Page, Section, headings, read_pages
@@ -28,7 +28,9 @@ from .errors import AuthoringError
 from .ledger import strip_markers
 
 FIRST, LAST = "<!-- chapters -->", "<!-- /chapters -->"
-SHOWN = re.compile(r"(?m)^(?P<how>Shown|More) in \[(?P<words>[^\n]+)\]\(<\.\./chapters/(?P<way>[^>\n]+)>\)\.(?: Asserted: (?P<asserted>`[^`\n]+`))?$")
+SHOWN = re.compile(
+    r"(?m)^(?P<how>Shown|More) in \[(?P<words>[^\n]+)\]\(<\.\./chapters/(?P<way>[^>\n]+)>\)\.(?: Asserted: (?P<asserted>`[^`\n]+`))?$"
+)
 _ASKED = re.compile(r"(?s)<details><summary>(?P<asked>.+?)</summary>\n(?P<answer>.+?)\n</details>")
 _START, _END = re.compile(r"(?m)^(?:\*\*|## )Questions people ask"), re.compile(r"(?m)^## |^\*\*Papers\*\*")
 _ENTRY = re.compile(r"(?ms)^### (?P<asked>[^\n]+)\n(?P<answer>.*?)(?=^#|^<!-- |\Z)")
@@ -89,6 +91,21 @@ def code_of(page: Page, section: Section, root: Path) -> str:
     return text[places[here] : places[after]]
 
 
+def holds(asserted: str, page: Page, section: Section, root: Path) -> bool:
+    """Whether an assertion of a section begins with these words."""
+    code, words = " ".join(code_of(page, section, root).split()), " ".join(asserted.strip("`").split())
+    return f"assert {words}" in code or words.startswith("torch.testing.assert_") and words in code
+
+
+def still_true(shown: re.Match[str], pages: list[Page], root: Path) -> str:
+    """The line below an answer as it may stay: nothing where its section is gone, without an assertion that is gone."""
+    try:
+        place = target(shown["way"], pages)
+    except AuthoringError:
+        return ""
+    return shown[0] if not shown["asserted"] or holds(shown["asserted"], *place, root) else shown[0].partition(" Asserted: ")[0]
+
+
 def link(page: Page, section: Section) -> str:
     """The end of the line that says where an answer is shown."""
     return f"[{page.label.replace('-', ' ')} · {section.text}](<../chapters/{page.place}.ipynb#{anchor(section)}>)"
@@ -106,9 +123,11 @@ def for_book(text: str, pages: list[Page]) -> str:
 
 def guess(page: Page, asked: str, answer: str, pages: list[Page], root: Path) -> str:
     """A line for a new question: the section that has most of its words."""
-    places = [(one, section) for one in pages if one.number == page.number for section in one.sections[1:] if not _ELSEWHERE.match(section.text)]
-    texts = [(section.text, code_of(one, section, root), "") for one, section in places]
-    best = ranked(texts, {}, f"{asked} {answer}")
+    places = [
+        (one, section) for one in pages if one.number == page.number for section in one.sections[1:] if not _ELSEWHERE.match(section.text)
+    ]
+    texts = [search.Section(section.text, code_of(one, section, root)) for one, section in places]
+    best = search.ranked(texts, {}, f"{asked} {answer}")
     return f"More in {link(*places[best[0][0]]) if best else link(page, page.sections[0])}."
 
 
@@ -118,7 +137,7 @@ def made(root: Path) -> str:
     old = path.read_text(encoding="utf-8")
     before, rest = old.split(FIRST)
     generated, after = rest.split(LAST)
-    kept = {(chapter, one.asked): one.shown[0] for chapter, one in _by_chapter(generated) if one.shown}
+    kept = {(chapter, one.asked): still_true(one.shown, pages, root) for chapter, one in _by_chapter(generated) if one.shown}
     lines = [FIRST, ""]
     for page in pages:
         source = (root / "solutions" / f"{page.place}.md").read_text(encoding="utf-8")
@@ -136,17 +155,22 @@ def _by_chapter(text: str) -> Iterator[tuple[str, Entry]]:
         yield from ((title, entry) for entry in entries(part))
 
 
+def write(root: Path) -> bool:
+    """Bring the page up to date; whether it was. Nothing to do where there is none."""
+    path = root / "docs" / "faq.md"
+    if not path.exists() or (page := made(root)) == path.read_text(encoding="utf-8"):
+        return True
+    path.write_text(page, encoding="utf-8")
+    return False
+
+
 def main(argv: list[str] | None = None) -> int:
     """The command; 1 when the page was not in step and only a check was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing")
     options = parser.parse_args(argv)
-    path = ROOT / "docs" / "faq.md"
-    page = made(ROOT)
-    same = page == path.read_text(encoding="utf-8")
-    if not same and not options.check:
-        path.write_text(page, encoding="utf-8")
-    print(f"{len(entries(page))} questions; " + ("in step" if same else "not in step" if options.check else "written"))
+    same = made(ROOT) == (ROOT / "docs" / "faq.md").read_text(encoding="utf-8") if options.check else write(ROOT)
+    print("docs/faq.md " + ("was in step" if same else "is not in step" if options.check else "written"))
     return int(options.check and not same)
 
 

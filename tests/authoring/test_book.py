@@ -235,6 +235,34 @@ def test_the_book_of_the_course(site, pages):
         assert all(f'id="{place}"' in html for place, _, _ in parts)
 
 
+RANK = """
+const fs = require("fs");
+globalThis.window = globalThis;
+for (const name of ["found", "homes", "rank"]) (0, eval)(fs.readFileSync(`${process.argv[1]}/${name}.js`, "utf8"));
+const found = (words) => courseRank(courseFound, courseHomes, words);
+const first = (words) => found(words).found.slice(0, 3).map(([, , { page }]) => page);
+console.log(JSON.stringify(JSON.parse(process.argv[2]).map((words) => [first(words), found(words).question?.heading])));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no Node here")
+def test_the_search_leads_home(site):
+    """Of a hundred words that people type at least 95 have a page of their chapter among the first three, as in ``find``."""
+    wanted = [line.split("\t") for line in (ROOT / "tests" / "authoring" / "search_words.tsv").read_text(encoding="utf-8").splitlines()]
+    asked = json.dumps([words for words, _ in wanted] + ["why divide by root d", "my GRPO loss is zero", "zzz", "the"])
+    done = subprocess.run(["node", "--eval", RANK, str(site / "_static"), asked], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    *found, root, loss, nothing, empty = json.loads(done.stdout)
+    missed = [
+        words
+        for (words, home), (pages, _) in zip(wanted, found, strict=True)
+        if not any(f"/{n}_" in page for n in home.split() for page in pages)
+    ]
+    assert len(wanted) == 100 and len(missed) <= 5, missed
+    assert root[1] == "Why divide by the square root of d_k?" and loss[1] == "GRPO: my loss is 0. Is it broken?"
+    assert nothing == [[], None] and len(empty[0]) == 3
+
+
 def test_one_search_field_and_an_icon(site, pages):
     for name in ("index", f"chapters/{pages[1].stem}", f"answers/{pages[1].stem}", "exercises"):
         html = (site / f"{name}.html").read_text(encoding="utf-8")

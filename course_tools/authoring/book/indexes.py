@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nbformat
 
-from course_checks.search import names_of
+from course_utils.launcher.search import names_of
 from course_utils.show.pieces import LIVE, LIVE_FOLDER
 
 from .. import faq
@@ -147,11 +147,9 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
         ]
         (out / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    homes = [
-        [names_of(what, also), f"chapters/{page.stem}.html", label]
-        for what, _, page, label, also in read_index(root / "docs" / "terms.tsv", pages)
-    ]
-    (out / "static" / "homes.js").write_text(f"window.courseHomes = {json.dumps(homes, ensure_ascii=False)};\n", encoding="utf-8")
+    terms = read_index(root / "docs" / "terms.tsv", pages)
+    ways = [[names_of(what, also), f"chapters/{page.stem}.html", label] for what, _, page, label, also in terms]
+    (out / "static" / "homes.js").write_text(f"window.courseHomes = {json.dumps(ways, ensure_ascii=False)};\n", encoding="utf-8")
 
     text = faq.for_book((root / "docs" / "faq.md").read_text(encoding="utf-8"), pages)
     (out / "faq.md").write_text(references(pages).link(text, "", {}), encoding="utf-8")

@@ -1,4 +1,4 @@
-/* Which sections answer a search, best first. course_checks/search.py says the same in Python, for the lab. */
+/* Which sections answer a search, best first. course_utils/launcher/search.py says the same in Python, for the lab. */
 (() => {
   "use strict";
   const FAQ = "faq.html";
@@ -60,10 +60,13 @@
     found.sort((a, b) => b[0] - a[0]);
     return { words: patterns, found };
   };
-  /* Sections, and the question of the FAQ that holds most of the words. */
+  /* Sections, and the question of the FAQ that holds most of the words, or half of them and some in the question itself. */
   globalThis.courseRank = (index, homes, asked) => {
-    const [question] = rank(index.filter(([page]) => page === FAQ), [], asked).found.filter(([, , { heading }]) => /\?|\. /.test(heading));
-    const result = rank(index.filter(([page]) => page !== FAQ), homes, asked);
-    return { ...result, question: question && question[1] > (result.words.length > 1 ? .8 : .99) ? question[2] : null };
+    const faq = index.filter(([page]) => page === FAQ).map(([page, sections]) => [page, sections.filter(([, heading]) => /[?.]/.test(heading))]);
+    const [best] = rank(faq, [], asked).found;
+    const named = rank(faq.map(([page, sections]) => [page, sections.map(([place, heading]) => [place, heading, ""])]), [], asked).found;
+    const part = best && named.find(([, , { place }]) => place === best[2].place)?.[1];
+    const question = best && (best[1] > .8 || best[1] > .5 && part > .3) ? best[2] : null;
+    return { ...rank(index.filter(([page]) => page !== FAQ), homes, asked), question };
   };
 })();
