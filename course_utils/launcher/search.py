@@ -16,7 +16,8 @@ from .notebooks import DEEPER, Damaged, chapters_in, read
 
 EMPTY = set(
     "a an and are as at be between but by can could did difference do does for from have how i if in into is it its me my not of on or "
-    "should so than that the then there they this to up use used versus vs was we what when where which who why will with would you your".split()
+    "should so than that the then there they this to up use used versus vs was we what when where which who why will with would "
+    "you your".split()
 )
 _NOISE = re.compile(r"\\textcolor\{[^}]*\}|<[^>\n]*>|[$`*|]")
 _QUESTION = re.compile(r"(?ms)^### (?P<asked>[^\n]+)\n(?P<answer>.*?)(?=^#|^<!-- |\Z)")
@@ -70,12 +71,11 @@ def words_of(text: str) -> list[str]:
 def ranked(entries: list[Section], homes: dict[str, list[str]], asked: str) -> list[tuple[int, float]]:
     """Place and share of the words found, best first; ``homes`` are the names of terms whose home a way is."""
     words = list(dict.fromkeys(words_of(asked)))
-    counts = [
-        [(len(one.findall(_small(head))), len(one.findall(_small(text)))) for head, text, *_ in entries] for one in map(_pattern, words)
-    ]
+    patterns = [_pattern(word) for word in words]
+    counts = [[(len(one.findall(_small(head))), len(one.findall(_small(text)))) for head, text, *_ in entries] for one in patterns]
     worth = [math.log(1 + len(entries) / (1 + sum(map(any, row)))) for row in counts]
     every, whole = sum(worth), f" {_key(asked)} "
-    phrase = re.compile(r"\w*[-–\s]+".join(_pattern(word).pattern for word in words))
+    phrase = re.compile(r"\w*[-–\s]+".join(one.pattern for one in patterns))
     found = []
     for at, (head, text, way, _) in enumerate(entries):
         long = 0.4 + 0.6 * min(3, len(text) / 2500)
