@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 HEAD = re.compile(r"# (\d\d[a-z]?\.\d+) (.+)\n\s*`(.+)`\n\s*(★+) (\d+) minutes?; points: (.+)")
@@ -48,6 +49,18 @@ def heads() -> list[Head]:
         names = next(words for words in map(str.split, quoted) if sorted(words) == sorted(pages))
         found += [read_head(pages[name].read_text("utf-8").replace("\r\n", "\n")) for name in names]
     return found
+
+
+@cache
+def seen() -> dict[tuple[str, str], list[str]]:
+    """Where mistakes were made in public: ``{("04.4", "heads not swapped back"): ["owner/repository#8"]}``."""
+    lines = re.findall(r"(?m)^- (\S+) (.+): (.+)$", EXERCISES.with_name("seen.md").read_text("utf-8"))
+    return {(exercise, mistake): threads.split(", ") for exercise, mistake, threads in lines}
+
+
+def thread(place: str) -> str:
+    """The address of ``owner/repository#8``."""
+    return "https://github.com/{}/issues/{}".format(*place.split("#"))
 
 
 def _number(text: str) -> float:

@@ -14,6 +14,7 @@ import torch
 from .case import Case
 from .comparison import STYLE, Comparison, compare
 from .exercise import Exercise
+from .heads import seen, thread
 from .judge import Finding, Verdict
 
 MOST = 8  # rows and columns of a tensor that are drawn
@@ -118,6 +119,9 @@ class CheckResult:
             rows.append(("Clue", " ".join(finding.clues[:2])))
         elif self.why:
             rows.append(("Why", self.why))
+        if places := seen().get((self.exercise, self.mistake or "")):
+            chapter = self.exercise.split(".")[0]
+            rows.append(("Seen in public", f"{', '.join(places)}; in the book, page “Mistakes” of chapter {chapter}."))
         rows += [("Note", text) for text in self.remarks]
         return rows
 
@@ -145,6 +149,8 @@ class CheckResult:
         """The panel for a page that has its style already."""
         rows = "".join(f"<div>{f'<b>{label}.</b> ' if label else ''}{_inline(text)}</div>" for label, text in self.lines())
         rows = rows.replace(seed := f"(seed {self.seed})", f"<span class='seed'>{seed}</span>")
+        for place in seen().get((self.exercise, self.mistake or ""), []):
+            rows = rows.replace(place, f"<a href='{thread(place)}'>{place}</a>")
         if (picture := self._picture()) is not None:
             rows += f"<div class='tables'>{_grids(*picture)}</div>"
         if self.following:

@@ -19,6 +19,7 @@ from time import perf_counter
 from course_utils.paths import ROOT
 
 from ..errors import AuthoringError
+from .gallery import stage_gallery
 from .indexes import stage_indexes
 from .live import stage_scripts
 from .pages import has_answers, read_pages, references, stage_answers, stage_chapter
@@ -44,7 +45,7 @@ def stage(root: Path, out: Path) -> list[tuple[str, str]]:
         stage_chapter(page, root, out, links)
         if has_answers(page):
             stage_answers(page, root, out)
-    stage_indexes(pages, root, out)
+    stage_indexes(pages, root, out, stage_gallery(pages, out))
     return [
         ("Attention, from Kernels to GPT", "index"),
         *((page.title, f"chapters/{page.stem}") for page in pages),

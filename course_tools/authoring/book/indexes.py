@@ -102,8 +102,8 @@ def _safe(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
-    """Write the cover, the four indexes and the lists for the sidebar."""
+def stage_indexes(pages: list[Page], root: Path, out: Path, gallery: list[str]) -> None:
+    """Write the cover, the indexes, the FAQ and the lists for the sidebar; ``gallery`` are the pages of mistakes."""
     lines = ["# Exercises", "", "| exercise | level | minutes | title | answer |", "|---|---|---|---|---|"]
     for page in pages:
         for found, section in exercises(page):
@@ -161,6 +161,7 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
         + toctree("Chapters", [f"chapters/{page.stem}" for page in pages if not page.is_companion])
         + toctree("Deeper", [f"chapters/{page.stem}" for page in pages if page.is_companion])
         + toctree("Answers", [f"answers/{page.stem}" for page in pages if has_answers(page)])
+        + toctree("Mistakes", ["mistakes", *gallery])
         + toctree("Find", ["faq", "exercises", "claims", "symbols", "terms"]),
         encoding="utf-8",
     )

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const FAQ = "faq.html";
-  const LESS = { answers: .45, mistakes: .3, exercises: .3, claims: .6, symbols: .4, terms: .4, index: .3 };  // beside chapters, 1
+  const LESS = { answers: .45, exercises: .3, claims: .6, symbols: .4, terms: .4, index: .3 };  // beside chapters, 1
   const EMPTY = new Set(("a an and are as at be between but by can could did difference do does for from have how i if in into is it its " +
     "me my not of on or should so than that the then there they this to up use used versus vs was we what when where which who why will " +
     "with would you your").split(" "));
@@ -60,13 +60,15 @@
     found.sort((a, b) => b[0] - a[0]);
     return { words: patterns, found };
   };
-  /* Sections, and the question of the FAQ that holds most of the words, or half of them and some in the question itself. */
+  /* Sections, mistakes of the gallery, and the question of the FAQ that holds most of the words, or half of them and some in the question itself. */
   globalThis.courseRank = (index, homes, asked) => {
     const faq = index.filter(([page]) => page === FAQ).map(([page, sections]) => [page, sections.filter(([, heading]) => /[?.]/.test(heading))]);
     const [best] = rank(faq, [], asked).found;
     const named = rank(faq.map(([page, sections]) => [page, sections.map(([place, heading]) => [place, heading, ""])]), [], asked).found;
     const part = best && named.find(([, , { place }]) => place === best[2].place)?.[1];
     const question = best && (best[1] > .8 || best[1] > .5 && part > .3) ? best[2] : null;
-    return { ...rank(index.filter(([page]) => page !== FAQ), homes, asked), question };
+    const gallery = ([page]) => page.startsWith("mistakes/");
+    const mistakes = rank(index.filter(gallery), [], asked).found.filter(([, share]) => share > .99);
+    return { ...rank(index.filter((one) => one[0] !== FAQ && !gallery(one)), homes, asked), question, mistakes };
   };
 })();

@@ -1,7 +1,8 @@
 /* The search page: sections, best first (rank.js), each with the place where the words stand. found.js and homes.js are made with the book. */
 (() => {
   "use strict";
-  const MOST = 40, AROUND = 90;  // results; letters before and after a word that is found
+  const MOST = 40, FIRST = 6, MISTAKES = 4;  // results; of them before the mistakes; mistakes
+  const AROUND = 90;  // letters before and after a word that is found
   const field = document.querySelector(".bd-search-container input[name=q]"), results = document.getElementById("search-results");
   const make = (tag, attributes, ...children) => {
     const element = Object.assign(document.createElement(tag), attributes);
@@ -36,7 +37,7 @@
     list.replaceChildren();
     said.textContent = "";
     if (!field.value.trim()) return;
-    const { words, found: ranked, question } = courseRank(courseFound, courseHomes, field.value);
+    const { words, found: ranked, question, mistakes } = courseRank(courseFound, courseHomes, field.value);
     const any = new RegExp(words.map((word) => word.source).join("|"), "giu");
     const whole = ranked.filter(([, share]) => share > .99), found = whole.length > 2 ? whole : ranked;
     said.textContent = !found.length ? "No section has these words. Try others, or only the beginning of a word."
@@ -44,7 +45,8 @@
         + (whole.length ? "" : "; none has all of the words");
     if (question) list.append(make("li", { className: "search-answer" },
       make("a", { href: `${question.page}#${question.place}` }, question.heading), make("p", {}, ...marked(question.text, any))));
-    list.append(...found.slice(0, MOST).map(([, , { page, place, chapter, heading, text }]) => make("li", {},
+    const shown = [...found.slice(0, FIRST), ...mistakes.slice(0, MISTAKES), ...found.slice(FIRST, MOST)];
+    list.append(...shown.map(([, , { page, place, chapter, heading, text }]) => make("li", {},
       make("a", { href: `${page}#${place}` }, ...marked(heading, any)),
       make("span", { className: "search-chapter" }, chapter === heading ? "" : chapter),
       make("p", {}, ...excerpt(text, words, any)))));
