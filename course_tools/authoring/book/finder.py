@@ -12,7 +12,8 @@ _SECTION = re.compile(r'<section\b[^>]*?\bid="([^"]+)"[^>]*>')
 _HEADING = re.compile(r"(?s)<h[1-4]>(.*?)<a class=\"headerlink\".*?</h[1-4]>")
 _UNREAD = re.compile(
     r"(?s)<(script|style|nav)\b.*?</\1>|<details class=\"[^\"]*\bhide\b.*?</details>|<p class=\"notebook-link\".*?</p>"
-    r"|<div class=\"mistake-numbers\".*?</div>|<div class=\"toctree-wrapper.*|<div class=\"cell_output.*?(?=<div class=\"cell |<p|<section|<h\d|$)"
+    r"|<div class=\"mistake-numbers\".*?</div>"
+    r"|<div class=\"toctree-wrapper.*|<div class=\"cell_output.*?(?=<div class=\"cell |<p|<section|<h\d|$)"
 )
 _OURS = "\n".join(f'<script src="_static/{name}.js"></script>' for name in ("found", "homes", "rank", "search"))
 

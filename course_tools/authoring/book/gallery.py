@@ -42,10 +42,11 @@ def stage_gallery(pages: list[Page], out: Path) -> list[str]:
         for exercise in (one for one in in_chapter(chapter).values() if one.id in ways):
             lines += [f"## {exercise.id} {exercise.title}", "", f"[To the exercise](#{ways[exercise.id]})", ""]
             for number, (mistake, finding) in enumerate(_found(exercise), 1):
-                body = _card(exercise, mistake, finding)
-                lines += [f"({card_label(exercise.id, number)})=", f"### {_name(mistake)}", "", *body]
+                label = card_label(exercise.id, number)
+                head = f'<section id="{label}"><h3>{_name(mistake)}<a class="headerlink" href="#{label}">#</a></h3>'  # not in the sidebars
+                lines += [head, "", *_card(exercise, mistake, finding), "</section>", ""]
                 if threads := seen().get((exercise.id, mistake.name)):
-                    link = f"[{exercise.id} {_name(mistake)}](#{card_label(exercise.id, number)})"
+                    link = f'<a href="mistakes/ch{chapter}.html#{label}">{exercise.id} {_name(mistake)}</a>'
                     public.append(f"| {link} | {', '.join(map(_link, threads))} |")
                 count += 1
         (out / "mistakes" / f"ch{chapter}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -63,7 +64,7 @@ def stage_gallery(pages: list[Page], out: Path) -> list[str]:
 
 
 def _name(mistake: Misconception) -> str:
-    return mistake.name[0].upper() + mistake.name[1:]
+    return re.sub("`(.*?)`", r"<code>\1</code>", html.escape(mistake.name[0].upper() + mistake.name[1:]))
 
 
 def _link(place: str) -> str:
