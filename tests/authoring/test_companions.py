@@ -254,6 +254,7 @@ def test_the_book_has_it_behind_the_chapters(course: Path, tmp_path: Path) -> No
     shutil.copytree(ROOT / "docs" / "book", course / "docs" / "book")
     (course / "docs" / "ledger.md").write_text("| id | chapter | claim | correction |\n|---|---|---|---|\n", encoding="utf-8")
     (course / "docs" / "claims.md").write_text("# Claims\n", encoding="utf-8")
+    (course / "docs" / "faq.md").write_text("# Questions\n", encoding="utf-8")
     (course / "docs" / "terms.tsv").write_text("twice\ttwo times\t03-deeper\tExercise 03.2\n", encoding="utf-8")
     (course / "docs" / "symbols.tsv").write_text("$x$\ta number\t03\tExercise 03.1\n", encoding="utf-8")
     names = [name for _, name in stage(course, tmp_path / "pages")]
