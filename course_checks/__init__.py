@@ -26,12 +26,12 @@ def __getattr__(name: str) -> Any:
     """Import the engine, and torch with it, when the first of these names is asked for: ``course.py progress`` does without."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "find":  # at once: it needs no torch
-        from course_utils.launcher.search import find
+    if name != "find":  # which needs no torch
+        from . import engine, kept, lookup, notebook, panel
 
-        return find
-    from . import engine, kept, lookup, notebook, panel
+        notebook.watch_for_unrun_cells()
+        globals().update({key: value for module in (panel, lookup, kept, engine) for key, value in vars(module).items() if key in __all__})
+    from course_utils.launcher.search import find
 
-    notebook.watch_for_unrun_cells()
-    globals().update({key: value for module in (panel, lookup, kept, engine) for key, value in vars(module).items() if key in __all__})
+    globals()["find"] = find  # not the one of lookup, which asks for an exercise
     return globals()[name]

@@ -67,6 +67,13 @@ def test_a_fresh_process_answers_at_once_and_without_torch():
     assert time.process_time() - start < 0.3
 
 
+@pytest.mark.parametrize("first", ["find", "check", "catalogue"])
+def test_it_is_the_same_whatever_was_imported_before(first):
+    code = f"from course_checks import {first}, find; import course_checks; print(find.__module__, course_checks.find is find)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.split() == ["course_utils.launcher.search", "True"], done.stderr
+
+
 def test_it_works_in_a_hand_out_and_says_so_where_there_is_no_chapter(tmp_path, monkeypatch):
     (tmp_path / "chapters").mkdir()
     monkeypatch.setattr(search, "ROOT", tmp_path)
