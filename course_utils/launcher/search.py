@@ -93,7 +93,7 @@ _small = cache(str.lower)
 
 
 def _stem(word: str) -> str:
-    return re.sub(r"(?:ies|y|(?<=[^suia])s|(?<=\w{4})(?:ing|ed|es|e))$", "", word) if re.fullmatch("[a-z]{5,}", word) else word
+    return re.sub(r"(?:(?<=..)ies|(?<=[^suia])s|(?<=.{4})(?:y|ing|ed|es|e))$", "", word) if re.fullmatch("[a-z]{4,}", word) else word
 
 
 def _pattern(word: str) -> re.Pattern[str]:

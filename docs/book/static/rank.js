@@ -7,7 +7,7 @@
     "me my not of on or should so than that the then there they this to up use used versus vs was we what when where which who why will " +
     "with would you your").split(" "));
   const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const stem = (word) => /^[a-z]{5,}$/.test(word) ? word.replace(/(?:ies|y|(?<=[^suia])s|(?<=\w{4})(?:ing|ed|es|e))$/, "") : word;
+  const stem = (word) => /^[a-z]{4,}$/.test(word) ? word.replace(/(?:(?<=..)ies|(?<=[^suia])s|(?<=.{4})(?:y|ing|ed|es|e))$/, "") : word;
 
   /* The words of a text that tell something. */
   const wordsOf = (text) => {
