@@ -37,13 +37,12 @@ def check(
 ) -> CheckResult:
     """Check an answer, show the panel, return the result. Never raises for a learner.
 
-    ``seed`` repeats the draws of an earlier check; the panel prints it when a draw fails. ``mask`` and ``layout`` are for code from
-    elsewhere, ``"True hides"`` or ``"(n, batch, d)"`` for example (``conventions.md``): it is judged as it is, and nothing is kept of it.
-    ValueError for one that means nothing in this exercise.
+    ``seed`` repeats the draws of an earlier check; the panel prints it when a draw fails. ``mask`` and ``layout`` name the convention of
+    code from elsewhere, such as ``"True hides"`` (``conventions.md``): nothing of it is kept. ValueError for one that does not exist.
     """
     strict = os.environ.get("COURSE_STRICT") == "1"
     try:
-        result = _checked(str(exercise_id), answer, more, seed, mask, layout)
+        result = _checked(str(exercise_id), answer, more, seed, {"mask": mask, "layout": layout})
     except NoSuchConvention:
         raise
     except Exception as error:
@@ -58,9 +57,7 @@ def check(
     return result
 
 
-def _checked(
-    exercise_id: str, answer: Any, more: tuple[Any, ...], seed: int | None, mask: str | None = None, layout: str | None = None
-) -> CheckResult:
+def _checked(exercise_id: str, answer: Any, more: tuple[Any, ...], seed: int | None, named: dict[str, str | None]) -> CheckResult:
     try:
         exercise = find(exercise_id)
     except LookupError as error:
@@ -75,10 +72,9 @@ def _checked(
         text = f"At the moment `{exercise.name}` is the course's own version: this cell put it there, so that later cells have something "
         return CheckResult.refused(exercise, "not attempted", text + "to go on with. Run your answer cell again, then this one.")
     asked.discard(exercise.id)
-    convention = Convention.named(exercise, mask=mask, layout=layout)
-    result = examine(exercise, answer, seed, convention=convention)
+    result = examine(exercise, answer, seed, convention=(convention := Convention.named(exercise, **named)))
     if convention.foreign:  # later cells, and other chapters, know the course's convention alone
-        note = f"Judged as code from elsewhere{f', with {convention}' if str(convention) else ''}. Shown in the course's form; nothing is kept."
+        note = f"Judged as code from elsewhere ({str(convention) or 'as it is'}), shown in the course's form. Nothing is kept."
         return replace(result, remarks=[*result.remarks, note], use=exercise.reference)
     if exercise.id in asked and result.passed:  # the answer fetched the course's version while it ran
         text = f'`mine("{exercise.id}")` is the answer to this exercise, so it is out of bounds here; other exercises of yours are welcome.'
@@ -135,17 +131,8 @@ def _run(exercise: Exercise, answer: Any, seed: int | None, known: Known, conven
             if verdict.unexplained:  # right so far, or wrong for no reason that is known: call it again
                 verdict = judge(exercise, cases, observe_again(*asked, seen), known)
             found = verdict.finding
-            if found is not None and (other := convention.followed(answer, cases, found, known)):
-                if convention.foreign or verdict.unexplained or not found.mistake:
-                    found.mistake, found.hint = "another convention", other
-                else:
-                    verdict.remarks.append(other)
-            elif (
-                found is not None
-                and not convention.foreign
-                and verdict.unexplained
-                and (place := one_place(exercise, answer, cases, found, took))
-            ):
+            told = convention.explains(answer, cases, verdict, known)
+            if found is not None and verdict.unexplained and not told and (place := one_place(exercise, answer, cases, found, took)):
                 found.mistake, found.hint = place
         except TooLong as stopped:
             message = too_long(LIMIT, stopped.number, stopped.line)

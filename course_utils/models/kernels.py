@@ -65,11 +65,6 @@ def nadaraya_watson(query: Tensor, keys: Tensor, values: Tensor, bandwidth: floa
     return gaussian_weights(query, keys, bandwidth) @ values
 
 
-def effective_number(weights: Tensor) -> Tensor:
-    """Effective number of points behind each row of weights, ``1 / sum(w²)``: n when equal, 1 when one takes all."""
-    return 1 / weights.pow(2).sum(-1)
-
-
 def leave_one_out(keys: Tensor, values: Tensor, bandwidth: float) -> Tensor:
     """Prediction at every key from all the *other* points, ``(m,)``; raises ValueError for fewer than two points."""
     check_values(keys, values)

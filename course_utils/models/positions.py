@@ -42,25 +42,6 @@ def offsets(n: int, m: int | None = None) -> Tensor:
     return torch.arange(n if m is None else m) - torch.arange(n)[:, None]
 
 
-class RelativeBias(nn.Module):
-    """One learned number for each head and offset, offsets clipped to ``±max_distance``: ``forward(n, m)`` -> ``(num_heads, n, m)``.
-
-    The simplest relative scheme; Shaw et al. 2018 (arXiv:1803.02155) clip in the same way but learn vectors.
-    """
-
-    def __init__(self, num_heads: int, max_distance: int):
-        super().__init__()
-        if num_heads < 1 or max_distance < 1:
-            raise ValueError(f"num_heads={num_heads} and max_distance={max_distance} must be at least 1")
-        self.max_distance = max_distance
-        self.table = nn.Parameter(torch.zeros(num_heads, 2 * max_distance + 1))
-
-    def forward(self, n: int, m: int | None = None) -> Tensor:
-        """Bias ``(num_heads, n, m)``."""
-        index = offsets(n, m).clamp(-self.max_distance, self.max_distance) + self.max_distance
-        return self.table[:, index.to(self.table.device)]
-
-
 def t5_bucket(offset: Tensor, bidirectional: bool = True, num_buckets: int = 32, max_distance: int = 128) -> Tensor:
     """Bucket of every offset (key minus query), same shape: near offsets one bucket each, far ones on a logarithmic scale.
 

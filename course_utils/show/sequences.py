@@ -1,50 +1,12 @@
-"""Drawings of tokens in a row: a beam as a tree, a cache that fills, n-grams in common, merges."""
+"""Drawings of tokens in a row: a cache that fills, n-grams in common, merges."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from .drawings import arrow, box, sheet
+from .drawings import box, sheet
 from .figures import BLUE, GREEN, GREY, ORANGE, RED, ink
-
-
-def beam_tree(steps: Sequence[Mapping[Any, float]], beam: int, end: str = "") -> Figure:
-    """The beginnings that a beam tries, one column for each step; those that go on are framed in colour, the others are grey.
-
-    ``steps[t]`` maps each beginning of ``t + 1`` tokens to its log-probability. Of those that do not end in the token ``end``, the
-    ``beam`` best of each column go on; those that do are finished. ValueError for a beam below 1, or a beginning whose own beginning
-    is not in the column before.
-    """
-    if beam < 1 or not steps:
-        raise ValueError(f"a tree needs a beam of at least 1 and a step, got beam={beam} and {len(steps)} steps")
-    columns = [{tuple(tokens): value for tokens, value in step.items()} for step in steps]
-    for before, column in zip(columns, columns[1:], strict=False):
-        lost = [tokens for tokens in column if tokens[:-1] not in before]
-        if lost:
-            raise ValueError(f"the beginning of {lost[0]} is not among those of the step before")
-    tall = max(map(len, columns))
-    wide = 1.0 + 2.5 * len(columns)
-    fig, ax = sheet(wide, 0.62 * tall + 0.75, (min(0.95 * wide, 8.6), 0.42 * tall + 0.7))
-    ax.set_title(f"a beam of {beam}: ✓ goes on" + (", ■ is finished" if end else "") + "; sums of log-probabilities", fontsize=10)
-    place: dict[tuple[str, ...], tuple[float, float]] = {(): (0.45, 0.31 * tall)}
-    box(ax, *place[()], "start", GREY, 0.8, 0.4)
-    for t, column in enumerate(columns):
-        going = sorted((tokens for tokens in column if tokens[-1] != end), key=column.__getitem__, reverse=True)[:beam]
-        order = sorted(column, key=lambda tokens: (-place[tokens[:-1]][1], -column[tokens]))
-        x = 2.2 + 2.5 * t
-        ax.text(x, 0.62 * tall + 0.45, f"step {t + 1}", ha="center", fontsize=9, color=ink(GREY))
-        for row, tokens in enumerate(order):
-            y = 0.62 * (tall - 0.5 - row - (tall - len(order)) / 2)
-            place[tokens] = x, y
-            finished, goes_on = tokens[-1] == end, tokens in going
-            colour = GREEN if finished else BLUE if goes_on else GREY
-            from_x, from_y = place[tokens[:-1]]
-            arrow(ax, (from_x + (0.42 if t == 0 else 0.92), from_y), (x - 0.92, y), colour, 1.6 if goes_on or finished else 0.7)
-            number = f"{column[tokens]:.2f}".replace("-", "−")
-            box(ax, x, y, f"{tokens[-1]}  {number}" + (" ■" if finished else " ✓" if goes_on else ""), colour, 1.8, 0.44)
-    return fig
 
 
 def common_runs(candidate: Sequence[str], reference: Sequence[str], orders: Sequence[int] = (1, 2, 3, 4)) -> Figure:

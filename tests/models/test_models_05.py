@@ -47,21 +47,6 @@ def test_shift_matrix_shifts_and_composes(k, half):
     torch.testing.assert_close(m @ m.T, torch.eye(d, dtype=torch.float64))
 
 
-@few
-@given(heads=sizes, n=sizes, m=sizes, limit=st.integers(1, 6))
-def test_relative_bias_is_a_lookup_with_gradients(heads, n, m, limit):
-    bias = P.RelativeBias(heads, limit)
-    nn.init.normal_(bias.table)
-    got = bias(n, m)
-    count = torch.zeros(2 * limit + 1)
-    for i in range(n):
-        for j in range(m):
-            column = min(max(j - i, -limit), limit) + limit
-            count[column] += 1
-            close(got[:, i, j], bias.table[:, column])
-    close(torch.autograd.grad(got.sum(), bias.table)[0], count.expand(heads, -1))
-
-
 def exact_bucket(offset: int, bidirectional: bool, num_buckets: int, max_distance: int) -> int:
     """The published rule in whole numbers: the largest bucket whose lower end the distance has reached."""
     first = 0
@@ -160,7 +145,6 @@ def test_rope_scores_depend_on_the_offset_alone(halves):
         (lambda: P.rope(torch.ones(3, 5)), "5"),
         (lambda: P.rope(torch.ones(3, 4), torch.arange(2)), "3 tokens"),
         (lambda: P.alibi_slopes(0), "0"),
-        (lambda: P.RelativeBias(2, 0), "0"),
         (lambda: P.t5_bucket(torch.arange(3), True, 7), "7"),
         (lambda: P.T5Bias(2, True, 32, 8), "max_distance=8"),
     ],

@@ -11,10 +11,6 @@ from course_utils.show.architecture import LEVELS, fine_tuning, timeline, transf
 from course_utils.show.figures import panels, plt
 
 CANDIDATE, REFERENCE = "the cat sat on the mat".split(), "the cat sat on a mat".split()
-STEPS: list[dict[tuple[str, ...], float]] = [
-    {("A",): -0.5, ("B",): -0.9},
-    {("A", "x"): -1.4, ("A", "."): -1.0, ("B", "x"): -1.1, ("B", "y"): -3.0},
-]
 
 
 @pytest.fixture
@@ -30,11 +26,6 @@ def words(figure):
     assert all(text.get_fontsize() >= 9 for text in found)
     plt.close(figure)
     return [text.get_text() for text in found]
-
-
-def test_the_beam_keeps_the_best_and_ends_take_no_place():
-    found = words(sequences.beam_tree(STEPS, 1, end="."))
-    assert {"A  −0.50 ✓", "B  −0.90", ".  −1.00 ■", "x  −1.10 ✓", "x  −1.40", "y  −3.00"} <= set(found)
 
 
 def test_runs_in_common_are_clipped():
@@ -90,9 +81,6 @@ def test_a_timeline_names_its_models():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda ax: sequences.beam_tree([], 2), "0 steps"),
-        (lambda ax: sequences.beam_tree(STEPS, 0), "beam=0"),
-        (lambda ax: sequences.beam_tree([{("A",): 0.0}, {("B", "x"): 0.0}], 1), "not among those"),
         (lambda ax: sequences.common_runs([], ["a"]), "0 and 1 tokens"),
         (lambda ax: sequences.merge_steps([("", [["a"]]), ("", [["b"]])]), "same words"),
         (lambda ax: sketches.angles([0.0, 0.0], {}, ax), "query must be"),
