@@ -57,7 +57,7 @@ class Translated:
 
     def __call__(self, **given: Any) -> Any:
         if isinstance(self.func, type):
-            made = self.func(**given)
+            made = self._called(given)
             if isinstance(made, torch.nn.Module):
                 inner = copy.copy(self)
                 inner.func, made.forward = made.forward, inner
@@ -70,11 +70,17 @@ class Translated:
                 given[name] = self._there(value)
             elif isinstance(value, Tensor) and name in self.masks and value.dtype is torch.bool:
                 given[name] = self._masked(value)
-        by_name = given.keys() <= inspect.signature(self.func).parameters.keys()
-        value = self.func(**given) if by_name else self.func(*given.values())
+        value = self._called(given)
         several = type(value) in (tuple, list)
         back = map(self._back, value if several else [value], [*self.results, *[""] * 9])
         return type(value)(back) if several else next(back)
+
+    def _called(self, given: dict[str, Any]) -> Any:
+        try:
+            inspect.signature(self.func).bind(**given)
+        except (TypeError, ValueError):  # other names
+            return self.func(*given.values())
+        return self.func(**given)
 
     def _there(self, x: Tensor) -> Tensor:
         if self.layout == HALVES:
