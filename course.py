@@ -189,7 +189,10 @@ def judge(args):
     """Judge code of your own by an exercise: exit status 0 when it is right, 1 when it is not."""
     from course_utils.launcher.judge import file_and_name  # standard library only
 
-    words = [*file_and_name(args.code), args.exercise, args.mask, args.layout]
+    try:
+        words = [*file_and_name(args.code), args.exercise, args.mask, args.layout]
+    except ValueError as error:
+        raise Problem(str(error)) from None
     setup.set_up((), args.torch, args.unlocked)
     env = dict(setup.child_environment(), COURSE_PROGRESS="off")
     return setup.become([setup.VENV_PYTHON, "-m", "course_utils.launcher.judge"] + words, env, Path.cwd())

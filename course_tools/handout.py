@@ -22,6 +22,7 @@ FILES = (
     "LICENSE",
     "LICENSE-TEXT",
     ".gitignore",
+    "docs/judge.md",
     "docs/ways_in.md",
 )
 README_CUTS = ("## As a book", "## Teaching with it", "## Where the numbers come from", "## Taking part")

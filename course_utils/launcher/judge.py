@@ -6,23 +6,21 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from .failures import Problem
-
 
 def file_and_name(code):
-    """Both halves of ``FILE.py:NAME``. Problem where there is no such file."""
+    """Both halves of ``FILE.py:NAME``. ValueError where there is no such file."""
     file, _, name = code.rpartition(":")
     if not file or not name.isidentifier():
-        raise Problem(f"{code} names no code of yours: write the file and the name in it, such as  attention.py:my_attention")
+        raise ValueError(f"{code} names no code of yours: write the file and the name in it, such as  attention.py:my_attention")
     path = Path(file).resolve()
     if not path.is_file():
         near = difflib.get_close_matches(path.name, [other.name for other in path.parent.glob("*.py")], 1)
-        raise Problem(f"There is no file {path}." + (f" Did you mean {near[0]}?" if near else ""))
+        raise ValueError(f"There is no file {path}." + (f" Did you mean {near[0]}?" if near else ""))
     return str(path), name
 
 
 def _loaded(file, name):
-    """What a file calls ``name``. Problem where it does not get that far."""
+    """What a file calls ``name``. ValueError where it does not get that far."""
     sys.path.insert(0, str(Path(file).parent))  # it may have neighbours
     spec = importlib.util.spec_from_file_location(f"_{Path(file).stem}", file)
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
@@ -30,12 +28,12 @@ def _loaded(file, name):
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise Problem(f"{file} cannot be imported, so nothing in it can be judged. It stopped with {text}") from None
+        raise ValueError(f"{file} cannot be imported, so nothing in it can be judged. It stopped with {text}") from None
     if not hasattr(module, name):
         own = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == spec.name]
         near = difflib.get_close_matches(name, own, 1)
         have = f"Did you mean {near[0]}?" if near else f"It defines {', '.join(own) or 'no function and no class'}."
-        raise Problem(f"{file} has no {name}. {have}")
+        raise ValueError(f"{file} has no {name}. {have}")
     return getattr(module, name)
 
 
@@ -45,7 +43,7 @@ def main(words):
     try:
         answer = _loaded(file, name)
         result = importlib.import_module("course_checks").check(exercise, answer, mask=mask, layout=layout or None)
-    except (Problem, ValueError) as problem:
+    except ValueError as problem:
         print(problem, file=sys.stderr)
         return 2
     return 0 if result.passed else 1 if result.title else 2

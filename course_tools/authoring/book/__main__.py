@@ -53,6 +53,7 @@ def stage(root: Path, out: Path) -> list[tuple[str, str]]:
         ("Corrected claims", "claims"),
         ("Symbols", "symbols"),
         ("Terms", "terms"),
+        ("Judge your own code", "judge"),
     ]
 
 

@@ -142,6 +142,7 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
         lines += [f"| {_safe(what)} | {_safe(meaning)} | [{page.number}](#{label}) |" for what, meaning, page, label in rows]
         (out / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
+    (out / "judge.md").write_text((root / "docs" / "judge.md").read_text(encoding="utf-8"), encoding="utf-8")
     (out / "index.md").write_text(
         COVER.format(piece=standing("gpt_page", "cover-gpt", out / "static"))
         + course_map({page.label: (f"chapters/{page.stem}.html", page.title) for page in pages})
@@ -149,6 +150,6 @@ def stage_indexes(pages: list[Page], root: Path, out: Path) -> None:
         + toctree("Chapters", [f"chapters/{page.stem}" for page in pages if not page.is_companion])
         + toctree("Deeper", [f"chapters/{page.stem}" for page in pages if page.is_companion])
         + toctree("Answers", [f"answers/{page.stem}" for page in pages if has_answers(page)])
-        + toctree("Find", ["exercises", "claims", "symbols", "terms"]),
+        + toctree("Find", ["exercises", "claims", "symbols", "terms", "judge"]),
         encoding="utf-8",
     )
