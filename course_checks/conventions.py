@@ -69,7 +69,7 @@ class Convention:
     def judged(self, answer: Any, cases: list[Case], known: Known) -> Verdict:
         """What the judge says of an answer in this convention, without a reason; TooLong after a second."""
         asked = [(case.args, case.gradients) for case in cases]
-        seen = observe_all(self.exercise.kind, self.around(answer), asked, self.exercise.forbidden, 1.0)
+        seen = observe_all(self.exercise.kind, self.around(answer), asked, (), 1.0)
         return judge(self.exercise, cases, seen, known, named=False)
 
     def explains(self, answer: Any, cases: list[Case], verdict: Verdict, known: Known) -> bool:
@@ -86,8 +86,9 @@ class Convention:
         if best is self or not (str(best) or self.foreign):
             return self.foreign
         what = " and ".join((MASKS | LAYOUTS)[name] for name in (best.mask, best.layout) if name not in (OURS, USUAL))
+        arguments = str(best) or f'mask="{OURS}"'
         what = f"another convention{' than the one you named' if self.foreign else ''}: {what}" if what else "the course's own convention"
-        how = f"To have it judged so: `check({exercise.id!r}, {exercise.name}, {best})`." if str(best) else "Leave mask and layout out."
+        how = f"To have it judged so: `check({exercise.id!r}, {exercise.name}, {arguments})`."
         text = f"Your answer seems to follow {what}. In it {most:g} of {exercise.points:g} points are yours, not {verdict.points:g}. {how}"
         if self.foreign or verdict.unexplained or not found.mistake:
             found.mistake, found.hint = "another convention", text

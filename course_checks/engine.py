@@ -122,8 +122,8 @@ def _run(exercise: Exercise, answer: Any, seed: int | None, known: Known, conven
     with neutral_torch(), torch.random.fork_rng(devices=[]):  # an oracle may build a layer
         cases = exercise.cases(seeds)
         try:
-            called = convention.around(answer)
-            asked = exercise.kind, called, [(case.args, case.gradients) for case in cases], exercise.forbidden, LIMIT
+            called, forbidden = convention.around(answer), () if convention.foreign else exercise.forbidden
+            asked = exercise.kind, called, [(case.args, case.gradients) for case in cases], forbidden, LIMIT
             began = time.perf_counter()
             seen = observe_all(*asked)
             took = time.perf_counter() - began

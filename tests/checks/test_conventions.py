@@ -52,6 +52,14 @@ def test_a_named_mistake_stays_and_the_convention_is_a_note(capsys):
     assert "mask=" not in str(check("03.2", lambda query, key, value, mask=None: (value, query @ key.mT), seed=1))
 
 
+def test_what_an_exercise_forbids_is_free_for_code_from_elsewhere():
+    def library(scores, temperature):
+        return torch.softmax(scores / temperature, -1)
+
+    assert check("00b.2", library, seed=1).stage == "forbidden shortcut"
+    assert check("00b.2", library, seed=1, mask="True attends").passed
+
+
 def test_names_that_nobody_knows_are_refused_with_those_that_exist():
     with pytest.raises(ValueError, match='mask="True attends" or mask="True hides" or mask="1 attends" or mask="additive"'):
         check("03.2", abs, mask="hides")
