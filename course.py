@@ -4,6 +4,7 @@
     python course.py lab            open the course in JupyterLab, where you stopped; lab 03 opens chapter 03
     python course.py progress       show which exercises are done
     python course.py mine           write my_transformer.py: what you have built, in one file that trains
+    python course.py judge FILE.py:NAME 03.2     judge code of your own by an exercise
     python course.py restart 03     begin a chapter again; your copy is kept
     python course.py test           run every test and every notebook
     python course.py book           make a site to read, and a PDF
@@ -184,6 +185,19 @@ def mine(args):
     return 0
 
 
+def judge(args):
+    """Judge code of your own by an exercise: exit status 0 when it is right, 1 when it is not."""
+    from course_utils.launcher.judge import file_and_name  # standard library only
+
+    try:
+        words = [*file_and_name(args.code), args.exercise, args.mask, args.layout]
+    except ValueError as error:
+        raise Problem(str(error)) from None
+    setup.set_up((), args.torch, args.unlocked)
+    env = dict(setup.child_environment(), COURSE_PROGRESS="off")
+    return setup.become([setup.VENV_PYTHON, "-m", "course_utils.launcher.judge"] + words, env, Path.cwd())
+
+
 def restart(args):
     """Begin a chapter and its companion again with fresh copies; yours are kept."""
     from course_utils.launcher.progress import progress_file, read
@@ -329,6 +343,11 @@ def make_parser():
     add(progress, with_setup=False)
     sub = add(mine, with_setup=False)
     sub.add_argument("--name", help="who has built it; without it, the name you are logged in with")
+    sub = add(judge)
+    sub.add_argument("code", metavar="FILE.py:NAME", help="the file, and the name of the function or class in it")
+    sub.add_argument("exercise", metavar="EXERCISE", help="such as 03.2; docs/judge.md lists them")
+    sub.add_argument("--mask", default="True attends", help='what its masks mean: "True hides", "1 attends" or additive')
+    sub.add_argument("--layout", default="", help='how its arguments lie, such as "(n, batch, d)"')
     sub = add(restart, with_setup=False)
     sub.add_argument("chapter", metavar="NN", help="the chapter: 03")
     sub = add(test)

@@ -3,12 +3,14 @@
 import os
 import secrets
 import time
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from . import record as _record
 from .again import observe_again
+from .conventions import Convention, NoSuchConvention
 from .exercise import Exercise
 from .judge import judge
 from .kept import asked, keep
@@ -30,14 +32,19 @@ class CheckFailed(AssertionError):
     """Raised under ``COURSE_STRICT=1`` by anything but full marks: solutions are built and tested that way."""
 
 
-def check(exercise_id: str, answer: Any = _MISSING, *more: Any, seed: int | None = None) -> CheckResult:
+def check(
+    exercise_id: str, answer: Any = _MISSING, *more: Any, seed: int | None = None, mask: str | None = None, layout: str | None = None
+) -> CheckResult:
     """Check an answer, show the panel, return the result. Never raises for a learner.
 
-    ``seed`` repeats the draws of an earlier check; the panel prints it when a draw fails.
+    ``seed`` repeats the draws of an earlier check; the panel prints it when a draw fails. ``mask`` and ``layout`` name the convention of
+    code from elsewhere, such as ``"True hides"`` (``conventions.md``): nothing of it is kept. ValueError for one that does not exist.
     """
     strict = os.environ.get("COURSE_STRICT") == "1"
     try:
-        result = _checked(str(exercise_id), answer, more, seed)
+        result = _checked(str(exercise_id), answer, more, seed, {"mask": mask, "layout": layout})
+    except NoSuchConvention:
+        raise
     except Exception as error:
         if strict:
             raise
@@ -50,7 +57,7 @@ def check(exercise_id: str, answer: Any = _MISSING, *more: Any, seed: int | None
     return result
 
 
-def _checked(exercise_id: str, answer: Any, more: tuple[Any, ...], seed: int | None) -> CheckResult:
+def _checked(exercise_id: str, answer: Any, more: tuple[Any, ...], seed: int | None, named: dict[str, str | None]) -> CheckResult:
     try:
         exercise = find(exercise_id)
     except LookupError as error:
@@ -65,7 +72,10 @@ def _checked(exercise_id: str, answer: Any, more: tuple[Any, ...], seed: int | N
         text = f"At the moment `{exercise.name}` is the course's own version: this cell put it there, so that later cells have something "
         return CheckResult.refused(exercise, "not attempted", text + "to go on with. Run your answer cell again, then this one.")
     asked.discard(exercise.id)
-    result = examine(exercise, answer, seed)
+    result = examine(exercise, answer, seed, convention=(convention := Convention.named(exercise, **named)))
+    if convention.foreign:  # later cells, and other chapters, know the course's convention alone
+        note = f"Judged as code from elsewhere ({str(convention) or 'as it is'}), shown in the course's form. Nothing is kept."
+        return replace(result, remarks=[*result.remarks, note], use=exercise.reference)
     if exercise.id in asked and result.passed:  # the answer fetched the course's version while it ran
         text = f'`mine("{exercise.id}")` is the answer to this exercise, so it is out of bounds here; other exercises of yours are welcome.'
         result = CheckResult.refused(exercise, "forbidden shortcut", text)
@@ -88,18 +98,20 @@ class Refused(Exception):
     """An answer that cannot be judged: the stage, the sentence for the learner, the mistake."""
 
 
-def examine(exercise: Exercise, answer: Any = _MISSING, seed: int | None = None, known: Known | None = None) -> CheckResult:
+def examine(
+    exercise: Exercise, answer: Any = _MISSING, seed: int | None = None, known: Known | None = None, convention: Convention | None = None
+) -> CheckResult:
     """Judge an answer without showing or remembering anything; ``known`` may be shared by checks of the same exercise and seed."""
     started = time.perf_counter()
     try:
-        result = _run(exercise, answer, seed, known or Known())
+        result = _run(exercise, answer, seed, known or Known(), convention or Convention(exercise))
     except Refused as refusal:
         result = CheckResult.refused(exercise, *refusal.args)
     result.seconds = time.perf_counter() - started
     return result
 
 
-def _run(exercise: Exercise, answer: Any, seed: int | None, known: Known) -> CheckResult:
+def _run(exercise: Exercise, answer: Any, seed: int | None, known: Known, convention: Convention) -> CheckResult:
     """Draw the cases, observe under the time limit, judge; :class:`Refused` when there is nothing to judge."""
     if answer is _MISSING:
         raise Refused("not attempted", f"Pass your answer as well: check({exercise.id!r}, {exercise.name}).")
@@ -110,7 +122,8 @@ def _run(exercise: Exercise, answer: Any, seed: int | None, known: Known) -> Che
     with neutral_torch(), torch.random.fork_rng(devices=[]):  # an oracle may build a layer
         cases = exercise.cases(seeds)
         try:
-            asked = exercise.kind, answer, [(case.args, case.gradients) for case in cases], exercise.forbidden, LIMIT
+            called, forbidden = convention.around(answer), () if convention.foreign else exercise.forbidden
+            asked = exercise.kind, called, [(case.args, case.gradients) for case in cases], forbidden, LIMIT
             began = time.perf_counter()
             seen = observe_all(*asked)
             took = time.perf_counter() - began
@@ -118,7 +131,8 @@ def _run(exercise: Exercise, answer: Any, seed: int | None, known: Known) -> Che
             if verdict.unexplained:  # right so far, or wrong for no reason that is known: call it again
                 verdict = judge(exercise, cases, observe_again(*asked, seen), known)
             found = verdict.finding
-            if found is not None and verdict.unexplained and (place := one_place(exercise, answer, cases, found, took)):
+            told = convention.explains(answer, cases, verdict, known)
+            if found is not None and verdict.unexplained and not told and (place := one_place(exercise, answer, cases, found, took)):
                 found.mistake, found.hint = place
         except TooLong as stopped:
             message = too_long(LIMIT, stopped.number, stopped.line)
@@ -129,7 +143,7 @@ def _run(exercise: Exercise, answer: Any, seed: int | None, known: Known) -> Che
         except KeyboardInterrupt as stop:
             more = " It goes on in the background: restart the kernel (Kernel → Restart)." if stop.args else ""
             raise Refused("raised", f"You stopped the check before your code had finished.{more}") from None
-        return CheckResult.judged(exercise, verdict, answer, seeds, cases)
+        return CheckResult.judged(exercise, verdict, called, seeds, cases)
 
 
 def progress(reset: str | bool = False, restart: str | None = None) -> _record.Progress:

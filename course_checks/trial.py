@@ -22,7 +22,6 @@ _KEEPS_WHY = (
     "Something that one call leaves behind changes the next: an attribute set in forward, a default argument that is a list, a "
     "global, a cache that does not look at every argument."
 )
-STAGES = ("not attempted", "raised", "type", "shape", "finite", "values", "gradients", "forbidden shortcut")
 
 
 @dataclass

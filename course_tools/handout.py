@@ -22,6 +22,7 @@ FILES = (
     "LICENSE",
     "LICENSE-TEXT",
     ".gitignore",
+    "docs/judge.md",
     "docs/ways_in.md",
     "docs/terms.tsv",
     "docs/faq.md",

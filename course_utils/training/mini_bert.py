@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import torch
-
 from ..models.bert import BertConfig, BertForPretraining
 from ..text import prose
 from ..text.wordpiece import WordPiece, basic_words
@@ -40,20 +38,6 @@ def read_corpus(vocab_size: int = 1_000, docstrings: bool = False, tokenizer: Wo
         return [tokenizer.encode(sentence).ids[1:-1] for paragraph in page for sentence in prose.sentences(paragraph)]
 
     return Corpus(tokenizer, *([as_ids(page) for page in part] for part in (training, held_out)))
-
-
-@torch.no_grad()
-def fill_in(model: BertForPretraining, tokenizer: WordPiece, text: str, top: int = 5) -> list[list[tuple[str, float]]]:
-    """For each ``[MASK]`` in the text the ``top`` pieces and their probabilities. ValueError without a [MASK], or too long a text."""
-    ids = torch.tensor([tokenizer.encode(text).ids])
-    places = (ids[0] == tokenizer.mask_id).nonzero().flatten().tolist()
-    if not places:
-        raise ValueError("there is no [MASK] in the text; put one where a word should be guessed")
-    best = model(ids)[0][0].softmax(-1).topk(min(top, len(tokenizer)), dim=-1)
-    return [
-        [(tokenizer.pieces[i], p) for i, p in zip(best.indices[place].tolist(), best.values[place].tolist(), strict=True)]
-        for place in places
-    ]
 
 
 def load_mini_bert(path: str | Path = FILE) -> tuple[BertForPretraining, WordPiece]:

@@ -253,7 +253,8 @@ def test_the_book_has_it_behind_the_chapters(course: Path, tmp_path: Path) -> No
     """Pages, answers and links, made by Sphinx; a dead link would fail."""
     shutil.copytree(ROOT / "docs" / "book", course / "docs" / "book")
     (course / "docs" / "ledger.md").write_text("| id | chapter | claim | correction |\n|---|---|---|---|\n", encoding="utf-8")
-    (course / "docs" / "claims.md").write_text("# Claims\n", encoding="utf-8")
+    for name in ("claims", "judge"):
+        (course / "docs" / f"{name}.md").write_text("# A page\n", encoding="utf-8")
     (course / "docs" / "faq.md").write_text("# Questions\n", encoding="utf-8")
     (course / "docs" / "terms.tsv").write_text("twice\ttwo times\t03-deeper\tExercise 03.2\n", encoding="utf-8")
     (course / "docs" / "symbols.tsv").write_text("$x$\ta number\t03\tExercise 03.1\n", encoding="utf-8")

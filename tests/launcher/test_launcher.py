@@ -866,6 +866,17 @@ def test_grade_misses_its_sandbox_before_it_installs_anything(course, started, m
         assert "sudo apt install bubblewrap" in capsys.readouterr().err
 
 
+def test_judge_starts_where_the_user_is_and_keeps_nothing(course, started, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text("f = abs")
+    assert course.main(["judge", "own.py:f", "03.2", "--mask", "additive"]) == 0
+    assert started[0][1:-1] == ["-m", "course_utils.launcher.judge", str(tmp_path / "own.py"), "f", "03.2", "additive", ""]
+    assert started[0][-1]["COURSE_PROGRESS"] == "off"
+    assert [course.main(["judge", words, "03.2"]) for words in ("onw.py:f", "own.py")] == [2, 2] and len(started) == 1
+    said = capsys.readouterr().err
+    assert "Did you mean own.py?" in said and "own.py names no code of yours" in said
+
+
 def test_help_of_grade_needs_no_environment():
     """Nothing is set up for it, and no package is needed."""
     done = subprocess.run([sys.executable, "-I", "-S", ROOT / "course.py", "grade", "-h"], capture_output=True, text=True)

@@ -352,21 +352,6 @@ def test_other_files_are_refused(tmp_path, corpus: mini_bert.Corpus, tiny: BertF
         mini_bert.load_mini_bert(tmp_path / "wrong.safetensors")
 
 
-def test_fill_in(corpus: mini_bert.Corpus, tiny: BertForPretraining) -> None:
-    gaps = mini_bert.fill_in(tiny, corpus.tokenizer, "the [MASK] of a [MASK].", top=4)
-    assert len(gaps) == 2
-    assert all(len(gap) == 4 for gap in gaps)
-    for gap in gaps:
-        chances = [p for _, p in gap]
-        assert chances == sorted(chances, reverse=True)
-        assert 0 < sum(chances) < 1
-    assert sum(p for _, p in mini_bert.fill_in(tiny, corpus.tokenizer, "[MASK]", top=9_999)[0]) == pytest.approx(1, abs=1e-4)
-    with pytest.raises(ValueError, match=r"no \[MASK\]"):
-        mini_bert.fill_in(tiny, corpus.tokenizer, "nothing to guess")
-    with pytest.raises(ValueError, match="max_len=32"):
-        mini_bert.fill_in(tiny, corpus.tokenizer, "[MASK] " * 40)
-
-
 def test_the_committed_model_is_better_than_guessing() -> None:
     model, tokenizer = mini_bert.load_mini_bert()
     found = maker.score(model, mini_bert.read_corpus(tokenizer=tokenizer), epochs=4)

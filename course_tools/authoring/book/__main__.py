@@ -55,6 +55,7 @@ def stage(root: Path, out: Path) -> list[tuple[str, str]]:
         ("Corrected claims", "claims"),
         ("Symbols", "symbols"),
         ("Terms", "terms"),
+        ("Judge your own code", "judge"),
     ]
 
 

@@ -154,6 +154,7 @@ def stage_indexes(pages: list[Page], root: Path, out: Path, gallery: list[str]) 
     text = faq.for_book((root / "docs" / "faq.md").read_text(encoding="utf-8"), pages)
     (out / "faq.md").write_text(references(pages).link(text, "", {}), encoding="utf-8")
 
+    (out / "judge.md").write_text((root / "docs" / "judge.md").read_text(encoding="utf-8"), encoding="utf-8")
     (out / "index.md").write_text(
         COVER.format(piece=standing("gpt_page", "cover-gpt", out / "static"))
         + course_map({page.label: (f"chapters/{page.stem}.html", page.title) for page in pages})
@@ -162,6 +163,6 @@ def stage_indexes(pages: list[Page], root: Path, out: Path, gallery: list[str]) 
         + toctree("Deeper", [f"chapters/{page.stem}" for page in pages if page.is_companion])
         + toctree("Answers", [f"answers/{page.stem}" for page in pages if has_answers(page)])
         + toctree("Mistakes", ["mistakes", *gallery])
-        + toctree("Find", ["faq", "exercises", "claims", "symbols", "terms"]),
+        + toctree("Find", ["faq", "exercises", "claims", "symbols", "terms", "judge"]),
         encoding="utf-8",
     )
