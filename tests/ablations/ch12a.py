@@ -19,13 +19,7 @@ ABLATIONS = [
         "for shift in (0, 1):",
         "for shift in (0, 0):",
     ),
-    Ablation(
-        "BERT learns from hidden letters.",
-        "a twentieth of the steps",
-        "assert 2.1 < reached < 2.55",
-        "steps = 400",
-        "steps = 20",
-    ),
+    Ablation("BERT learns from hidden letters.", "a twentieth of the steps", "assert 2.1 < reached < 2.55", "steps = 400", "steps = 20"),
     Ablation(
         "A gain is judged by every seed.",
         "patience compared with itself",
@@ -37,7 +31,8 @@ ABLATIONS = [
         "New choices reach every token.",
         "the same choice in every epoch",
         "assert ten.float().mean() > 0.75",
-        "hidden = torch.stack([relatives.hide(text, rows, g)[1][0] != -100\n                      for _ in range(40)])           # (epoch, token)",
+        "hidden = torch.stack([relatives.hide(text, rows, g)[1][0] != -100\n"
+        "                      for _ in range(40)])           # (epoch, token)",
         "hidden = (relatives.hide(text, rows, g)[1][0] != -100).repeat(40, 1)",
     ),
     Ablation(
