@@ -91,10 +91,11 @@ def dots(
     """
     fig, ax = panels(1, 7.6, 0.9 + 0.42 * (len(rows) + 1))
     everything = {**rows, green: patient}
-    for name, colour in ((band or next(iter(rows)), GREY), (green, GREEN)):
+    band = band or next(iter(rows))
+    for name, colour in ((band, GREY), (green, GREEN)):
         ax.axvspan(min(everything[name]), max(everything[name]), color=colour, alpha=0.22, lw=0)
     for row, (name, seeds) in enumerate(everything.items()):
-        colour = GREEN if name == green else ink(GREY) if name == next(iter(rows)) else BLUE
+        colour = GREEN if name == green else ink(GREY) if name == band else BLUE
         ax.plot(seeds, [row] * len(seeds), "o", color=colour, ms=9, alpha=0.75, mec="white")
         if name in own:
             ax.plot(own[name], row, "*", color=ORANGE, ms=15, mec="white", zorder=4)

@@ -17,7 +17,7 @@ RIGHT = {
     "ELECTRA, replaced or not instead of hidden words: tokens with a loss of their own": "more",
     "ELECTRA, the generator draws instead of taking its best guess: words that come back unchanged": "less",
     "DistilBERT, temperature 4 instead of 1: the probability of the teacher's best guess": "less",
-    "DeBERTa without late positions instead of BERT, sixteen equal letters: different states": "less",
+    "DeBERTa instead of BERT, sixteen equal letters: different states": "less",
 }
 
 
