@@ -232,6 +232,8 @@ def short(seed):
     found["BERT, 800"] = judged(train_masked(TEXT, "bert", seed, 800), seed)
     for name, kind in (("ALBERT, 800", "shared"), ("ModernBERT, 800", "modern")):
         found[name] = {"nats": held_out_nats(TEXT, train_masked(TEXT, kind, seed, 800))}
+    far = body(TEXT, "deberta", seed)
+    found["DeBERTa, random weights"] = {"F1": space_score(far, far, 64, seed=seed)}
     found["ELECTRA"], found["ELECTRA on DeBERTa's body"] = (replaced(kind, seed, 400) for kind in ("bert", "deberta"))
     for part in ("gate", "norm first", "rotation", "window"):
         found[f"ModernBERT without {part}"] = without(part, seed, 400)
