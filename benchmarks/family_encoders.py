@@ -2,13 +2,13 @@
 
     python benchmarks/family_encoders.py [--seeds 0 1 2] [--only PARTS]
 
-Parts: bert, objectives, roberta, nsp, albert, electra, electra_relative, elmo, elmo_more, deberta, deberta_more, distil,
-distil_control, modern.
+Parts: bert, objectives, electra, elmo, elmo_more, deberta, distil, distil_control; and short, what the chapter's own cells train,
+400 steps each.
 
 The body: two blocks of width 64 on windows of 16 letters of the Python manual, 64 windows per step, 800 steps unless a name says otherwise.
 Two judges: nats of hidden letters on held-out pages, and F1 of deleted spaces found after fine-tuning on 200 windows.
 "distil" uses the committed mini-BERT and its word pieces. Writes results/family_encoders.json after every seed; what was not
-run keeps what is there. "rows" holds the chapter's comparisons: baseline against changed, three seeds each.
+run keeps what is there.
 """
 
 import argparse
@@ -26,10 +26,13 @@ from torch.nn import functional as F
 from course_utils.experiments.ch12a_distil import cut, hidden_score, teach
 from course_utils.experiments.ch12a_relatives import N, Reads, body, held_out_nats, hide, learn, masked_loss, read, train_masked
 from course_utils.experiments.ch12a_spaces import space_score as judge
-from course_utils.models.bert import BertConfig, BertForPretraining
-from course_utils.models.zoo import deberta as deberta_module
+from course_utils.models.bert import BertConfig, BertForPretraining, initialise
+from course_utils.models.masks import sliding_window_mask
+from course_utils.models.multihead import merge_heads, split_heads
+from course_utils.models.positions import rope
 from course_utils.models.zoo.elmo import Elmo
-from course_utils.models.zoo.masked import Deberta, MaskedModel
+from course_utils.models.zoo.masked import MaskedModel
+from course_utils.models.zoo.modern import ModernBlock
 from course_utils.training.mini_bert import load_mini_bert, read_corpus
 
 TEXT = read()
@@ -83,67 +86,12 @@ def objectives(seed):
     return found
 
 
-def roberta(seed):
-    """A tenth of the text, read 62 times: the same letters hidden each time, ten prepared choices, or new ones."""
-    found, windows = {}, TEXT.train[::10]
-    for name, prepared in (("one mask for ever", 1), ("ten masks", 10), ("new masks", 0)):
-        model, g = MaskedModel(body(TEXT, "bert", seed)), torch.Generator().manual_seed(seed + 1_000)
-        kept = [torch.stack(hide(TEXT, windows, g), -1) for _ in range(prepared)]  # (windows, 16, 2) each
-        place = torch.arange(len(windows))[:, None]
-
-        def loss(rows, g, model=model, kept=kept):
-            rows = rows[:, 0]
-            if not kept:
-                return masked_loss(model, *hide(TEXT, windows[rows], g))
-            return masked_loss(model, *kept[int(torch.randint(len(kept), (), generator=g))][rows].unbind(-1))
-
-        history = learn(model, loss, place, 1_200, seed)
-        found[name] = {"nats": held_out_nats(TEXT, model), "training nats": sum(history[-100:]) / 100}
-    return found
-
-
-def nsp(seed):
-    """[CLS], seven letters, [SEP], seven letters; half of the second parts come from elsewhere. With the question for it, and without."""
-    found = {}
-    for name, share in (("pairs, NSP asked", 1.0), ("pairs, NSP not asked", 0.0)):
-        model = MaskedModel(body(TEXT, "bert", seed))
-        asks, right = nn.Linear(64, 2), []
-
-        def loss(windows, g, model=model, share=share, asks=asks, right=right):
-            n = len(windows)
-            other = TEXT.train[torch.randint(len(TEXT.train), (n,), generator=g), 7:14]
-            follows = torch.rand(n, generator=g) < 0.5
-            special = torch.tensor([[TEXT.count, TEXT.count + 1]]).expand(n, 2)
-            pair = torch.cat([special[:, :1], windows[:, :7], special[:, 1:], torch.where(follows[:, None], windows[:, 7:14], other)], 1)
-            inputs, labels = hide(TEXT, pair, g)
-            hidden, chosen = model.body(inputs), labels != -100
-            value = F.cross_entropy(model.tokens(hidden[chosen]), labels[chosen])
-            logits = asks(hidden[:, 0])
-            right.append((logits.argmax(-1) == follows.long()).float().mean().item())
-            return value + share * F.cross_entropy(logits, follows.long())
-
-        learn(nn.ModuleList([model, asks]), loss, TEXT.train, 800, seed)
-        found[name] = judged(model, seed) | {"NSP": sum(right[-100:]) / 100}
-    return found
-
-
-def albert(seed):
-    found = {}
-    for name, kind in (("factorised", "factorised"), ("shared", "shared"), ("both", "albert")):
-        model, seconds = timed(lambda kind=kind: train_masked(TEXT, kind, seed))
-        found[name] = judged(model, seed, seconds)
-    return found
-
-
-def impostors(seed, steps, relative):
-    """ELECTRA; with ``relative`` both bodies are DeBERTa's."""
+def impostors(seed, steps):
+    """ELECTRA with one table of letters for both networks."""
     torch.manual_seed(seed)
     small = dict(vocab_size=TEXT.count + 3, max_len=N, dropout=0.0, pooler=False, init_std=0.12)
     configs = [BertConfig(d_model=64, num_heads=4, d_ff=64 * (1 + 3 * layer), num_layers=1 + layer, **small) for layer in (0, 1)]
     both = Electra(*configs)
-    if relative:
-        both.generator.bert, both.body = (Deberta(config, 8) for config in configs)
-        both.body.embeddings.token = both.generator.bert.embeddings.token
     replaced = []
 
     def loss(windows, g):
@@ -163,11 +111,7 @@ def impostors(seed, steps, relative):
 
 
 def electra(seed):
-    return {f"{steps} steps": impostors(seed, steps, False) for steps in (400, 800)}
-
-
-def electra_relative(seed):
-    return {"800 steps": impostors(seed, 800, True)}
+    return {f"{steps} steps": impostors(seed, steps) for steps in (400, 800)}
 
 
 def frozen(seed, count, layers, width):
@@ -215,27 +159,84 @@ def deberta(seed):
     return found
 
 
-def deberta_more(seed):
-    """Half of the steps; and, as a control, every pair of places gets the row of some other pair: distances mean nothing."""
-    found = {"400 steps": {"nats": held_out_nats(TEXT, train_masked(TEXT, "deberta", seed, 400))}}
-    real, order = deberta_module.distance_index, torch.randperm(N * N, generator=torch.Generator().manual_seed(seed))
-    deberta_module.distance_index = lambda n, largest: real(n, largest).flatten()[order].view(n, n)
-    try:
-        found["distances shuffled"] = {"nats": held_out_nats(TEXT, train_masked(TEXT, "deberta", seed))}
-    finally:
-        deberta_module.distance_index = real
-    return found
+def replaced(kind, seed, steps):
+    """F1 of a body that learned to find replaced letters; the generator is one block of the same kind, trained beside it."""
+    small, scratch = MaskedModel(body(TEXT, kind, seed + 10, layers=1)), body(TEXT, kind, seed)
+    says = nn.Linear(64, 1)
+
+    def loss(windows, g):
+        chosen = torch.rand(windows.shape, generator=g) < 0.15
+        logits = small(windows.masked_fill(chosen, TEXT.mask_id))[chosen]
+        drawn = torch.multinomial(logits.detach().softmax(-1), 1, generator=g)[:, 0]
+        spoiled = windows.masked_scatter(chosen, drawn)
+        found = F.binary_cross_entropy_with_logits(says(scratch(spoiled))[..., 0], (spoiled != windows).float())
+        return F.cross_entropy(logits, windows[chosen]) + 50 * found
+
+    learn(nn.ModuleList([small, scratch, says]), loss, TEXT.train, steps, seed)
+    return {"F1": space_score(scratch, scratch, 64, seed=seed)}
 
 
-def modern(seed):
-    found = {}
-    for steps in (400, 800):
-        model, seconds = timed(lambda steps=steps: train_masked(TEXT, "modern", seed, steps))
-        found[f"{steps} steps"] = {
-            "nats": held_out_nats(TEXT, model),
-            "seconds": seconds,
-            "parameters": sum(p.numel() for p in model.body.parameters() if p.requires_grad),
-        }
+class Without(ModernBlock):
+    """ModernBERT's block without one of its parts: "gate", "norm first" or "rotation"."""
+
+    def __init__(self, part, reach, base):
+        super().__init__(64, 4, 176, reach, base)
+        self.part = part
+        if part == "gate":
+            self.feed_forward = nn.Sequential(nn.Linear(64, 264, bias=False), nn.GELU(), nn.Linear(264, 64, bias=False))
+
+    def forward(self, x, mask=None):
+        first = self.part == "norm first"
+        read = x if first else self.norm_1(x)
+        q, k, v = (split_heads(part, self.num_heads) for part in self.w_qkv(read).chunk(3, -1))
+        if self.part != "rotation":
+            q, k = rope(q, base=self.base, halves=True), rope(k, base=self.base, halves=True)
+        seen = torch.ones(N, N, dtype=torch.bool) if self.reach is None else sliding_window_mask(N, self.reach + 1, causal=False)
+        x = x + self.w_o(merge_heads(F.scaled_dot_product_attention(q, k, v, attn_mask=seen)))
+        if first:
+            x = self.norm_1(x)
+            return self.norm_2(x + self.feed_forward(x))
+        return x + self.feed_forward(self.norm_2(x))
+
+
+def without(part, seed, steps):
+    """ModernBERT without one part; without rotations it learns a table of places, as BERT does."""
+    scratch = body(TEXT, "modern", seed)
+    reach = None if part == "window" else 4
+    scratch.encoder.blocks = nn.ModuleList([Without(part, None, 160_000.0), Without(part, reach, 10_000.0)])
+    initialise(scratch.encoder, 0.12)
+    if part == "norm first":
+        scratch.encoder.norm = nn.Identity()
+    elif part != "gate":
+        scratch.encoder.blocks[0].norm_1 = nn.Identity()
+    if part == "rotation":
+        scratch.embeddings.position.weight = nn.Parameter(0.12 * torch.randn(N, 64))
+    model = MaskedModel(scratch)
+    learn(model, lambda windows, g: masked_loss(model, *hide(TEXT, windows, g)), TEXT.train, steps, seed)
+    return {"nats": held_out_nats(TEXT, model)}
+
+
+def prepared(seed, steps):
+    """BERT whose hidden letters were chosen once, before the training."""
+    model, where = MaskedModel(body(TEXT, "bert", seed)), torch.arange(len(TEXT.train))[:, None]
+    kept = hide(TEXT, TEXT.train, torch.Generator().manual_seed(seed + 1_000))
+    learn(model, lambda rows, g: masked_loss(model, *(part[rows[:, 0]] for part in kept)), where, steps, seed)
+    return judged(model, seed)
+
+
+def short(seed):
+    """What the chapter's cells train themselves, 400 steps each, and what it compares them with."""
+    found = {"masks prepared": prepared(seed, 400)}
+    for name, kind in (("BERT", "bert"), ("ALBERT", "shared"), ("DeBERTa", "deberta"), ("ModernBERT", "modern")):
+        found[name] = judged(train_masked(TEXT, kind, seed, 400), seed)
+    found["BERT, 800"] = judged(train_masked(TEXT, "bert", seed, 800), seed)
+    for name, kind in (("ALBERT, 800", "shared"), ("ModernBERT, 800", "modern")):
+        found[name] = {"nats": held_out_nats(TEXT, train_masked(TEXT, kind, seed, 800))}
+    far = body(TEXT, "deberta", seed)
+    found["DeBERTa, random weights"] = {"F1": space_score(far, far, 64, seed=seed)}
+    found["ELECTRA"], found["ELECTRA on DeBERTa's body"] = (replaced(kind, seed, 400) for kind in ("bert", "deberta"))
+    for part in ("gate", "norm first", "rotation", "window"):
+        found[f"ModernBERT without {part}"] = without(part, seed, 400)
     return found
 
 
@@ -274,60 +275,13 @@ def distil(seed):
     return found
 
 
-PARTS = {
-    f.__name__: f
-    for f in (
-        bert,
-        objectives,
-        roberta,
-        nsp,
-        albert,
-        electra,
-        electra_relative,
-        elmo,
-        elmo_more,
-        deberta,
-        deberta_more,
-        distil,
-        distil_control,
-        modern,
-    )
-}
-
-
-def rows(parts):
-    """The chapter's comparisons, one number a seed. What each paper says of them stands in course_utils/show/family_claims.json."""
-
-    def column(part, name, key="nats"):
-        return [seed[name][key] for seed in parts[part].values()]
-
-    plain, plain_f1 = column("bert", "800 steps"), column("bert", "800 steps", "F1")
-    table = {
-        "BERT": (column("bert", "random weights", "F1"), plain_f1),
-        "BERT, not GPT": (column("objectives", "next letters", "causal"), plain_f1),
-        "prefix, not GPT": (column("objectives", "next letters", "causal"), column("objectives", "prefix", "both")),
-        "ELMo": (column("elmo", "from the left", "F1"), column("elmo", "both", "F1")),
-        "ELMo: mix": (column("elmo_more", "top layer", "F1"), column("elmo", "both", "F1")),
-        "RoBERTa": (column("roberta", "ten masks"), column("roberta", "new masks")),
-        "RoBERTa: NSP": (column("nsp", "pairs, NSP asked", "F1"), column("nsp", "pairs, NSP not asked", "F1")),
-        "RoBERTa: patience": (plain, column("bert", "1600 steps")),
-        "ALBERT": (plain, column("albert", "shared")),
-        "ALBERT: factorised": (column("albert", "shared"), column("albert", "both")),
-        "ELECTRA": (plain_f1, column("electra", "800 steps", "F1")),
-        "ELECTRA: relative": (column("deberta", "deberta", "F1"), column("electra_relative", "800 steps", "F1")),
-        "DistilBERT": (column("distil", "few pages: labels"), column("distil", "few pages: teacher, T=2")),
-        "DistilBERT: all pages": (column("distil", "all pages: labels"), column("distil", "all pages: teacher, T=2")),
-        "DeBERTa": (plain, column("deberta", "deberta")),
-        "DeBERTa: late": (column("deberta", "deberta"), column("deberta", "deberta late")),
-        "ModernBERT": (plain, column("modern", "800 steps")),
-    }
-    return {name: {"baseline": before, "changed": after} for name, (before, after) in table.items()}
+PARTS = {f.__name__: f for f in (bert, objectives, electra, elmo, elmo_more, deberta, distil, distil_control, short)}
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--only", nargs="*", choices=list(PARTS), default=list(PARTS), help="parts; none: compare anew what was measured")
+    parser.add_argument("--only", nargs="*", choices=list(PARTS), default=list(PARTS), help="parts")
     options = parser.parse_args()
     os.environ["COURSE_BUILD"] = "1"  # no progress bars
     torch.set_num_threads(1)
@@ -339,9 +293,6 @@ def main():
             kept.setdefault(part, {})[str(seed)] = found
             print(part, seed, json.dumps(found), flush=True)
             write("family_encoders", {"threads": 1, "parts": kept})
-    kept = {name: dict(sorted(seeds.items())) for name, seeds in json.loads(path.read_text())["parts"].items()}
-    if set(kept) >= set(PARTS) and all(len(seeds) >= 3 for seeds in kept.values()):
-        write("family_encoders", {"threads": 1, "parts": kept, "rows": rows(kept)})
 
 
 if __name__ == "__main__":

@@ -176,32 +176,10 @@ def eleuther(seed):
 PARTS = {"xlm": xlm, "m2m": m2m, "long": long, "denoising": mending, "fewshot": fewshot, "control": controlled, "eleuther": eleuther}
 
 
-def rows(parts):
-    """The chapter's comparisons, one number a seed. What each paper says of them stands in course_utils/show/family_claims.json."""
-    plan = {
-        "XLM": ("xlm", lambda r: r["none"]["alone"], lambda r: r["translations"]["with translation"]),
-        "XLM: vectors": ("xlm", lambda r: r["none"]["nearest"], lambda r: r["translations"]["nearest"]),
-        "M2M-100": ("m2m", lambda r: r["English in each"]["de-fr"]["exact"], lambda r: r["without de-fr"]["de-fr"]["exact"]),
-        "T5": ("fewshot", lambda r: r["scratch"]["next"], lambda r: r["T5 spans"]["next"]),
-        "T5: translation": ("fewshot", lambda r: r["scratch"]["translate"], lambda r: r["T5 spans"]["translate"]),
-        "BART": ("fewshot", lambda r: r["scratch"]["next"], lambda r: r["BART infilling"]["next"]),
-        "CTRL": ("control", lambda r: sum(r["no token"]["obeyed"].values()) / 3, lambda r: sum(r["token"]["obeyed"].values()) / 3),
-        "BigBird": ("long", lambda r: r["window"]["far"], lambda r: r["window, global"]["far"]),
-        "GPT-Neo": ("eleuther", lambda r: r["gpt"]["bits a character"], lambda r: r["neo"]["bits a character"]),
-        "GPT-J": ("eleuther", lambda r: r["gpt"]["bits a character"], lambda r: r["j"]["bits a character"]),
-    }
-    found = {}
-    for name, (part, before, after) in plan.items():
-        runs = list(parts.get(part, {}).values())
-        if runs:
-            found[name] = {"baseline": [before(run) for run in runs], "changed": [after(run) for run in runs]}
-    return found
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--only", nargs="*", choices=list(PARTS), default=list(PARTS), help="parts; none: compare anew what was measured")
+    parser.add_argument("--only", nargs="*", choices=list(PARTS), default=list(PARTS), help="parts")
     options = parser.parse_args()
     os.environ["COURSE_BUILD"] = "1"  # no progress bars
     torch.set_num_threads(1)
@@ -213,9 +191,7 @@ def main():
             kept = json.loads(path.read_text())["parts"] if path.exists() else {}
             kept.setdefault(part, {})[str(seed)] = found
             print(part, seed, f"{time.time() - started:.0f} s", json.dumps(found)[:700], flush=True)
-            write("family_others", {"threads": 1, "parts": kept, "rows": rows(kept)})
-    kept = json.loads(path.read_text())["parts"]
-    write("family_others", {"threads": 1, "parts": kept, "rows": rows(kept)})
+            write("family_others", {"threads": 1, "parts": kept})
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ Source: Hinton et al. 2015, section 2; used for BERT by Sanh et al. 2019 (Distil
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -53,11 +53,15 @@ def teach(
     lr: float = 5e-4,
     batch: int = 16,
     seed: int = 0,
+    loss: Callable[..., Tensor] | None = None,
 ) -> History:
-    """Hidden tokens of the corpus: ``share`` of the loss is the teacher's distribution, the rest the tokens themselves; 0: no teacher."""
+    """Hidden tokens of the corpus: ``share`` of the loss is the teacher's distribution, the rest the tokens themselves; 0: no teacher.
+
+    ``loss(student, teacher, labels, temperature, share)`` from logits takes the place of ours.
+    """
     g, pairs = torch.Generator().manual_seed(seed), next_sentence_pairs(corpus.training, teacher.bert.config.max_len, seed)
 
-    def loss() -> Tensor:
+    def step() -> Tensor:
         rows = torch.randint(len(pairs), (batch,), generator=g).tolist()
         b = make_batch([pairs[row] for row in rows], corpus.tokenizer, g)
         chosen = b.labels != IGNORED
@@ -67,11 +71,13 @@ def teach(
             return hard
         with torch.no_grad():
             taught = teacher.tokens(teacher.bert(b.ids, b.segments, b.mask)[chosen])
+        if loss:
+            return loss(logits, taught, b.labels[chosen], temperature, share)
         return share * distillation_loss(logits, taught, temperature) + (1 - share) * hard
 
     optimizer = torch.optim.AdamW(student.parameters(), lr=lr, weight_decay=0.01)
     student.train()
-    history = fit(student, loss, steps, lr, "teaching", optimizer=optimizer, clip=1.0, schedule=warmup_linear(steps))
+    history = fit(student, step, steps, lr, "teaching", optimizer=optimizer, clip=1.0, schedule=warmup_linear(steps))
     student.eval()
     return history
 

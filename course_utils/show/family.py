@@ -1,20 +1,17 @@
 """The family tree of Transformers as a table of one change a member, drawn, and once more to click through.
 
-Dates are those of the first public version. What was measured comes from the course's own records; without them the line is missing.
-family_claims.json holds what each paper says a change does, in the unit in which the course measures it.
+Dates are those of the first public version. And what three seeds of a change look like beside those of its opponents.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..models.zoo.counts import PUBLISHED
-from ..paths import ROOT
-from .figures import BLUE, GREEN, GREY, ORANGE, bundle, ink, plt
+from .figures import BLUE, GREEN, GREY, ORANGE, bundle, ink, panels, picture, plt
 from .pieces import show_live
 
-RESULTS = ROOT / "benchmarks/results"
 BRANCHES = {"not a Transformer": ink(GREY), "encoder": ink(BLUE), "encoder–decoder": ink(GREEN), "decoder": ink(ORANGE)}
 MARKS = {"not a Transformer": "^", "encoder": "o", "encoder–decoder": "D", "decoder": "s"}
 
@@ -33,41 +30,15 @@ class Member(NamedTuple):
 
 
 MEMBERS = tuple(Member(**row) for row in json.loads(Path(__file__).with_name("family.json").read_text("utf-8")))
-_CLAIMS = json.loads(Path(__file__).with_name("family_claims.json").read_text("utf-8"))
-CLAIMS: dict[str, dict[str, Any]] = {row.pop("name"): row for row in _CLAIMS}
-
-
-def records() -> dict[str, dict[str, list[float]]]:
-    """What the benchmarks measured for each claim: ``baseline`` and ``changed``, one number a seed; empty where nothing was recorded."""
-    files = [RESULTS / f"family_{name}.json" for name in ("encoders", "others")]
-    return {name: row for file in files if file.exists() for name, row in json.loads(file.read_text("utf-8")).get("rows", {}).items()}
-
-
-def verdict(unit: str, before: Sequence[float], after: Sequence[float], noise: float = 0.0) -> str:
-    """ "better" or "worse" if every seed after the change lies beyond every seed before it by more than ``noise``, else "same".
-
-    Less is better for nats, bits and pieces.
-    """
-    sign = -1 if unit.split()[0] in ("nats", "bits", "pieces") else 1
-    old, new = [sign * x for x in before], [sign * x for x in after]
-    return "better" if min(new) > max(old) + noise else "worse" if max(new) < min(old) - noise else "same"
-
-
-def outcome(claim: dict[str, Any], row: dict[str, Any]) -> str:
-    """A claim and its record in one line: what was changed, both means and the unit, what the paper says, what came out here."""
-    before, after = (sum(row[side]) / len(row[side]) for side in ("baseline", "changed"))
-    here = verdict(claim["unit"], row["baseline"], row["changed"])
-    return f"{claim['change']}: {before:.3g} → {after:.3g} {claim['unit']}; the paper: {claim['paper']}, here: {here}"
 
 
 def family_tree() -> None:
     """Show the tree to click through, beside a still picture of it."""
-    measured, rows = records(), []
+    rows = []
     for place, m in enumerate(MEMBERS):
         sizes = ", ".join(f"{size} {PUBLISHED[size][0]:,}" for size in m.sizes)
-        result = outcome(CLAIMS[m.name], measured[m.name]) if m.name in measured and m.name in CLAIMS else ""
         drawn = {"row": place, "path": route(m), "colour": BRANCHES[m.branch]}
-        rows.append({**m._asdict(), **drawn, "sizes": sizes, "measured": result})
+        rows.append({**m._asdict(), **drawn, "sizes": sizes})
     alt = (
         "family tree from 2017 to 2024, one row for each member with the one thing it changed: encoders in the columns on "
         "the left, encoder–decoders in the middle, decoders on the right; ELMo stands apart, because it is no Transformer"
@@ -103,3 +74,33 @@ def _drawn() -> Any:
         look: dict[str, Any] = {"fontsize": 9, "weight": "bold", "linespacing": 1.0, "color": BRANCHES[name.replace("\n", "")]}
         ax.text(left + step * lane, -0.24, name, ha="center", va="bottom", **look)
     return fig
+
+
+def dots(
+    rows: Mapping[str, Sequence[float]],
+    patient: Sequence[float],
+    xlabel: str,
+    own: Mapping[str, float],
+    alt: str,
+    green: str = "BERT, twice the steps",
+    band: str | None = None,
+) -> None:
+    """Show one row of dots for each change, one dot a seed, and a star for the reader's ``own`` run.
+
+    A grey band spans the seeds of the row ``band`` (without it the first row), a green one those of the opponent called ``green``.
+    """
+    fig, ax = panels(1, 7.6, 0.9 + 0.42 * (len(rows) + 1))
+    everything = {**rows, green: patient}
+    band = band or next(iter(rows))
+    for name, colour in ((band, GREY), (green, GREEN)):
+        ax.axvspan(min(everything[name]), max(everything[name]), color=colour, alpha=0.22, lw=0)
+    for row, (name, seeds) in enumerate(everything.items()):
+        colour = GREEN if name == green else ink(GREY) if name == band else BLUE
+        ax.plot(seeds, [row] * len(seeds), "o", color=colour, ms=9, alpha=0.75, mec="white")
+        if name in own:
+            ax.plot(own[name], row, "*", color=ORANGE, ms=15, mec="white", zorder=4)
+    ax.set(yticks=range(len(everything)), yticklabels=everything, ylim=(len(everything) - 0.5, -0.5), xlabel=xlabel)
+    if own:
+        ax.plot([], [], "*", color=ORANGE, ms=13, ls="", label="your run")
+        ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    picture(fig, alt)

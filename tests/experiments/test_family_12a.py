@@ -150,23 +150,13 @@ def test_the_tree_is_one_and_its_sizes_exist(monkeypatch):
     assert [m["name"] for m in bundle[LIVE]["state"]["members"]] == names
 
 
-def test_a_record_in_one_line():
-    claim, row = {"change": "one block twice", "unit": "nats", "paper": "worse"}, {"baseline": [1.0, 2.0], "changed": [1.25, 1.75]}
-    assert family.outcome(claim, row) == "one block twice: 1.5 → 1.5 nats; the paper: worse, here: same"
-
-
-def test_verdicts_ask_every_seed_and_know_what_should_be_small():
-    assert family.verdict("nats a letter", [2.0, 1.9], [1.8, 1.7]) == "better"
-    assert family.verdict("F1", [2.0, 1.9], [1.8, 1.7]) == "worse"
-    assert family.verdict("F1", [2.0, 1.7], [1.8, 1.75]) == "same"
-    assert family.verdict("F1", [0.5], [0.6], noise=0.2) == "same"
-
-
-def test_every_claim_has_a_member_and_every_record_a_claim():
-    names = {m.name for m in family.MEMBERS}
-    for claim in family.CLAIMS.values():
-        assert claim["member"] in names
-        assert claim["paper"] in ("better", "same", "worse")
-        assert {"change", "unit", "source"} <= set(claim)
-    assert set(family.records()) == set(family.CLAIMS) - {"XLM-R"}  # its row is computed in the chapter
-    assert all(len(side) >= 3 for row in family.records().values() for side in row.values())
+def test_a_row_of_dots_for_each_change(monkeypatch):
+    shown = []
+    monkeypatch.setattr(family, "picture", lambda fig, alt: shown.append((fig.axes[0], alt)))
+    family.dots({"BERT": [2.3, 2.4], "change": [1.7, 1.8, 1.9]}, [1.85, 1.9], "nats", {"change": 1.75}, "dots")
+    [(ax, alt)] = shown
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["BERT", "change", "BERT, twice the steps"]
+    drawn = [list(line.get_xdata()) for line in ax.lines]
+    assert [1.7, 1.8, 1.9] in drawn and [1.75] in drawn and alt == "dots"
+    bands = sorted(patch.get_extents().width for patch in ax.patches)
+    assert len(bands) == 2

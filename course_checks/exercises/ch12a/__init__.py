@@ -2,4 +2,4 @@
 
 from ..common import in_order
 
-EXERCISES = in_order(__name__, "prediction replaced_loss distil distillation_step disentangled hide_spans block_mask modern_block")
+EXERCISES = in_order(__name__, "prediction verdict shared replaced_loss distil disentangled hide_spans block_mask")

@@ -1,4 +1,4 @@
-"""Exercise 12a.7: a block-sparse mask. The oracle asks of every pair of tokens whether one of the three reasons lets it pass."""
+"""Exercise 12a.8: a block-sparse mask. The oracle asks of every pair of tokens whether one of the three reasons lets it pass."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""Exercise 12a.3: DeBERTa's scores. The oracle looks up every pair of tokens by itself, in double precision."""
+"""Exercise 12a.6: DeBERTa's scores. The oracle looks up every pair of tokens by itself, in double precision."""
 
 import math
 

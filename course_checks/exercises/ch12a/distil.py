@@ -1,4 +1,4 @@
-"""Exercise 12a.2: a student learns from a teacher's probabilities. The oracle sums over the vocabulary in double precision."""
+"""Exercise 12a.5: a student learns from a teacher's probabilities. The oracle sums over the vocabulary in double precision."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""Exercise 12a.6: T5's pair of input and target for given spans. The oracle asks of every token where it belongs."""
+"""Exercise 12a.7: T5's pair of input and target for given spans. The oracle asks of every token where it belongs."""
 
 from itertools import groupby
 

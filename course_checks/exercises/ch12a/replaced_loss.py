@@ -1,4 +1,4 @@
-"""Exercise 12a.1: ELECTRA's loss, handed out with three faults. The oracle adds up both answers in logarithms, in double precision."""
+"""Exercise 12a.4: ELECTRA's loss, handed out with three faults. The oracle adds up both answers in logarithms, in double precision."""
 
 import torch
 from torch import Tensor

@@ -5,6 +5,7 @@ algorithm 1.
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -26,8 +27,11 @@ class DisentangledAttention(nn.Module):
 
     Score of query i and key j: content to content + content of i to the distance of j + content of j to the distance of i, divided by
     the root of ``3 · head_dim``. ``largest``: distances beyond it count as this one. This is the paper's formula; the released code
-    takes the distance of the third term the other way round.
+    takes the distance of the third term the other way round. ``head_scores(query, key, far_query, far_key, largest)`` computes the
+    scores of one head, ``(batch, n, n)``, in place of ours.
     """
+
+    head_scores: Callable[..., Tensor] | None = None
 
     def __init__(self, d_model: int, num_heads: int, largest: int):
         super().__init__()
@@ -47,6 +51,9 @@ class DisentangledAttention(nn.Module):
         index = distance_index(q.shape[-2], self.largest).to(q.device)
         tables = self.w_distance(self.distance).chunk(2, -1)
         query_of, key_of = (split_heads(table, self.num_heads) for table in tables)  # (heads, 2 · largest, head_dim)
+        if self.head_scores:
+            heads = zip(q.unbind(1), k.unbind(1), query_of, key_of, strict=True)
+            return torch.stack([self.head_scores(*head, self.largest) for head in heads], 1)
         shape = q.shape[:2] + index.shape
         content_to_place = (q @ key_of.mT).gather(-1, index.expand(shape))  # entry i, j: row i - j
         place_to_content = (k @ query_of.mT).gather(-1, index.expand(shape)).mT  # computed at j, i: row j - i

@@ -71,7 +71,7 @@ export function render(host, state) {
       if (lines[i] && path.has(i)) svg.insertBefore(lines[i], marks[0]); // above the other lines
     });
     const text = [`${m.name} · ${m.branch} · ${m.date}${m.parent ? ` · after ${m.parent}` : ""}`, `The change: ${m.change}.`,
-                  m.sizes ? `Parameters: ${m.sizes}.` : "", m.measured ? `Measured on our small bodies: ${m.measured}.` : "",
+                  m.sizes ? `Parameters: ${m.sizes}.` : "",
                   `Chapter ${m.chapter}.`];
     detail.replaceChildren();
     text.filter(Boolean).forEach((line) => made("div", { text: line }, detail));
