@@ -17,15 +17,15 @@ import time
 from random import Random
 
 import family_bodies as bodies
+import family_long_inputs as long_inputs
 import torch
+from family_eleuther import relative
 from report import HERE, write
 
 from course_tools.makers import styles as control
 from course_tools.makers.mini_gpt import bits_per_character
 from course_utils.experiments import ch12a_denoising as denoising
-from course_utils.experiments import ch12a_long_inputs as long_inputs
 from course_utils.models.gpt import GPTConfig
-from course_utils.models.zoo.eleuther import relative
 from course_utils.models.zoo.sparse import bigbird_mask
 from course_utils.text import noise
 from course_utils.text.numbers import LANGUAGES, number_tokens, split

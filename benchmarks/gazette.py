@@ -18,6 +18,7 @@ from pathlib import Path
 from random import Random
 
 import torch
+from low_rank import add_low_rank
 from report import HERE, write
 from torch import nn
 
@@ -25,7 +26,6 @@ from course_utils.experiments.ch09_pairs import TASKS as TASKS_OF_PAIRS
 from course_utils.experiments.ch09_pairs import judged, make_pairs, pair_tensors, shuffled, train_pairs
 from course_utils.experiments.ch10_heads import fine_tune, grade, head_for, tensors
 from course_utils.models.bert import IGNORED, freeze
-from course_utils.models.lora import add_low_rank
 from course_utils.text import gazette
 from course_utils.text.gazette_tasks import examples
 from course_utils.text.pretraining import Batch

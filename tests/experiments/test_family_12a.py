@@ -8,10 +8,8 @@ import torch
 
 from course_tools.makers import styles as control
 from course_utils.experiments import ch12a_denoising as denoising
-from course_utils.experiments import ch12a_long_inputs as long_inputs
 from course_utils.models.gpt import GPT, GPTConfig
 from course_utils.models.zoo.counts import PUBLISHED
-from course_utils.models.zoo.eleuther import relative
 from course_utils.models.zoo.sparse import bigbird_mask
 from course_utils.paths import ROOT
 from course_utils.show import family
@@ -20,6 +18,8 @@ from course_utils.text.numbers import LANGUAGES, number_tokens
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import family_bodies as bodies  # noqa: E402
+import family_long_inputs as long_inputs  # noqa: E402
+from family_eleuther import relative  # noqa: E402
 
 SMALL = GPTConfig(vocab_size=50, d_model=24, num_heads=3, num_layers=4, max_len=20, dropout=0.0)
 

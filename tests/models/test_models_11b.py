@@ -16,12 +16,12 @@ from course_utils.models.experts import MixtureOfExperts
 from course_utils.models.feedforward import GatedFeedForward
 from course_utils.models.gpt import GPT, GPTConfig
 from course_utils.models.grouped import GroupedQueryAttention
-from course_utils.models.pretrained_llama import load_llama, read_config
 from course_utils.paths import ROOT
 from course_utils.training.sampling import generate
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from modern_decoder import parameters_used  # noqa: E402
+from pretrained_llama import load_llama, read_config  # noqa: E402
 
 SIZES = {"vocab_size": 23, "d_model": 24, "num_heads": 4, "num_layers": 2, "max_len": 20, "dropout": 0.0}
 SWITCHES: dict[str, dict[str, Any]] = {

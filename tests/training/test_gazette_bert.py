@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from course_utils.models.bert import IGNORED
-from course_utils.models.lora import LowRank, add_low_rank, merge
 from course_utils.paths import ROOT
 from course_utils.text import gazette
 from course_utils.training.gazette_bert import (
@@ -29,6 +28,7 @@ from course_utils.training.gazette_bert import (
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from gazette import kept_gaps  # noqa: E402
+from low_rank import LowRank, add_low_rank, merge  # noqa: E402
 
 test_gaps.__test__ = False  # type: ignore[attr-defined]
 

@@ -6,10 +6,10 @@ chapter 05 and left out here, so that each class makes one change.
 
 from torch import Tensor
 
-from ..gpt import GPT, GPTBlock, GPTConfig
-from ..masks import sliding_window_mask
-from ..multihead import KeyValueCache
-from ..transformer import TransformerConfig
+from course_utils.models.gpt import GPT, GPTBlock, GPTConfig
+from course_utils.models.masks import sliding_window_mask
+from course_utils.models.multihead import KeyValueCache
+from course_utils.models.transformer import TransformerConfig
 
 
 class LocalBlock(GPTBlock):

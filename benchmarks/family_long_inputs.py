@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ..models.bert import Bert, BertConfig, output_layer
-from ..training.loop import History, fit
-from ..training.schedules import warmup_linear
+from course_utils.models.bert import Bert, BertConfig, output_layer
+from course_utils.training.loop import History, fit
+from course_utils.training.schedules import warmup_linear
 
 KINDS = 8  # ids 1 to 8 are ordinary tokens, 9 to 16 the rare ones
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from .decoder import Decoder, DecoderConfig, llama_style
-from .pretrained import check_shapes
+from course_utils.models.decoder import Decoder, DecoderConfig, llama_style
+from course_utils.models.pretrained import check_shapes
 
 _PLACES = [
     ("embed_tokens.", "token."),

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from .bert import Bert
+from course_utils.models.bert import Bert
 
 
 class LowRank(nn.Module):
