@@ -76,7 +76,7 @@ CHAPTER = [
     ),
     Ablation(
         "Contexts that end differently and are near as vectors go on alike, although the model learns longer.",
-        "twice as many steps",
+        "twice as many steps for the vectors",
         NEAR,
         "in train(gpt, steps=500)",
         "in train(gpt, steps=1_000)",
