@@ -81,10 +81,7 @@ class KneserNey:
 
 
 def longest_known(ids: Tensor, text: Tensor, most: int) -> Tensor:
-    """How many tokens before each token of ``text`` but the first stand in a row in ``ids``, too: up to ``most - 1``, (tokens - 1,).
-
-    The end of ``ids`` stands before the text.
-    """
+    """How many tokens before each token of ``text``, that follows ``ids``, stand in a row in ``ids``: < ``most``, (tokens - 1,)."""
     before = torch.cat([ids[-most:], text])
     contexts = torch.stack(KneserNey(ids, most, int(before.max()) + 1).contexts(before))  # (most, places)
     return contexts[1:, most + 1 : -1].ge(0).sum(0)

@@ -75,14 +75,6 @@ CHAPTER = [
         "gpt = GPT(len(tokenizer))\nnew = (longest <= 1).nonzero()[:, 0] ",
     ),
     Ablation(
-        "Contexts that end differently and are near as vectors go on alike, although the model learns longer.",
-        "twice as many steps for the vectors",
-        NEAR,
-        "in train(gpt, steps=500)",
-        "in train(gpt, steps=1_000)",
-        holds=True,
-    ),
-    Ablation(
         "A space stays alone only where no merge has joined it to what follows.",
         "every token, not only those after a lone space",
         LONE,
