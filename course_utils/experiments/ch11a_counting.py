@@ -78,3 +78,10 @@ class KneserNey:
     def next(self, ids: Tensor) -> Tensor:
         """Probabilities of every token behind ids (tokens,): (vocab_size,), sum 1."""
         return self._mixed([context[-1:] for context in self.contexts(ids)], torch.arange(self.vocab_size)[None])[0]
+
+
+def longest_known(ids: Tensor, text: Tensor, most: int) -> Tensor:
+    """How many tokens before each token of ``text``, that follows ``ids``, stand in a row in ``ids``: < ``most``, (tokens - 1,)."""
+    before = torch.cat([ids[-most:], text])
+    contexts = torch.stack(KneserNey(ids, most, int(before.max()) + 1).contexts(before))  # (most, places)
+    return contexts[1:, most + 1 : -1].ge(0).sum(0)

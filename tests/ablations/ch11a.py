@@ -5,10 +5,12 @@ from .ablation import Ablation
 NEW_CONTEXTS = "assert known[4] > 0.9 and known[32] < 0.1"
 LAST_ROW = 'assert 0.4 < learned["the last row"] - learned["all 32 rows"] < 2'
 PREFIXES = "torch.testing.assert_close(once, prefixes, rtol=1e-4, atol=1e-5)"
-COUNTS_WIN = 'assert min(scores["16 letters"], scores["5 tokens"]) < own - 0.1'
+COUNTS_WIN = 'assert min(scores["16 characters"], scores["5 tokens"]) < own - 0.1'
 LEARNED = "assert losses[0] > 6.5 and sum(losses[-50:]) / 50 < 3.8"
 TOGETHER = 'assert mixed["GPT and counting"] < mixed["counting"] - 0.03'
 SIMILAR = "assert new[0] < new[1] - 0.05 and known_well[1] < known_well[0] - 0.3"
+NEAR = "assert right > 10 * share[comes].mean()"
+LONE = "assert not any(joined)"
 BEFORE = 'assert follows["which"] > 10 * follows["same"]'
 COSTS = "assert costs[2] > costs[3] + 0.2 and costs[4] < 0.4 and costs[1] == 1"
 STARTS = "        starts = torch.randint(len(stream) - size, (16, 1))\n"
@@ -62,8 +64,22 @@ CHAPTER = [
         "In new contexts the GPT pays less than counting, because tokens farther back help.",
         "the GPT has two tokens in sight",
         SIMILAR,
-        "found = KneserNey(stream, 12, 1_024).contexts(\n",
-        "p = token_p(gpt, held_stream, 2, 1)\nfound = KneserNey(stream, 12, 1_024).contexts(\n",
+        "longest = longest_known(stream, held_stream, 12) ",
+        "p = token_p(gpt, held_stream, 2, 1)\nlongest = longest_known(stream, held_stream, 12) ",
+    ),
+    Ablation(
+        "Contexts that end differently and are near as vectors go on alike, because the model has learned.",
+        "a model that has learned nothing",
+        NEAR,
+        "new = (longest <= 1).nonzero()[:, 0] ",
+        "gpt = GPT(len(tokenizer))\nnew = (longest <= 1).nonzero()[:, 0] ",
+    ),
+    Ablation(
+        "A space stays alone only where no merge has joined it to what follows.",
+        "every token, not only those after a lone space",
+        LONE,
+        'after = stream[1:][stream[:-1] == tokenizer.encode(" ")[0]] ',
+        "after = stream[1:] ",
     ),
     Ablation(
         "The held-out pages are new to the model.",

@@ -57,6 +57,7 @@ def fixed() -> list[Case]:
     return [
         case("low, lower, newest, widest", LISTING, 10, "values"),
         case("equal counts: the first in alphabetical order", {"zy": 2, "xw": 2, "yx": 1}, 3),
+        case("equal counts: a capital Z before a small a", {"ab": 2, "Zb": 2, "cZ": 1}, 3),
         case("equal counts: a before ab", {"abc": 3, "ab": 4, "az": 3}, 3),
         case("aaa holds the pair a a twice", {"aaa": 3, "bc": 5, "aad": 1}, 3),
         case("b, ab: a pair at the seam of two symbols", {"bab": 4, "aab": 3, "abab": 2, "ba": 1}, 5),

@@ -8,25 +8,25 @@ from torch import Tensor
 from ..common import IGNORED, Case, FunctionExercise, arguments
 
 
-def few_shot(examples: list[list[list[int]]], between: int, behind: int, last_only: bool = False) -> tuple[Tensor, Tensor]:
+def few_shot(examples: list[list[list[int]]], arrow: int, end: int, last_only: bool = False) -> tuple[Tensor, Tensor]:
     ids, counted = [], []
     for k, (question, answer) in enumerate(examples):
         last = k == len(examples) - 1
         counts = last or not last_only
-        ids += [*question, between]
+        ids += [*question, arrow]
         counted += [False] * (len(question) + 1)
-        ids += [*answer, behind]
+        ids += [*answer, end]
         counted += [counts] * (len(answer) + 1)
     row = torch.tensor(ids)
     targets = torch.where(torch.tensor(counted), row, IGNORED)
     return row[:-1], targets[1:]
 
 
-def oracle(examples: list[list[list[int]]], between: int, behind: int, last_only: bool = False) -> tuple[Tensor, Tensor]:
+def oracle(examples: list[list[list[int]]], arrow: int, end: int, last_only: bool = False) -> tuple[Tensor, Tensor]:
     row: list[tuple[int, bool]] = []
     for k, (question, answer) in enumerate(examples):
         counts = k == len(examples) - 1 or not last_only
-        row += [(token, False) for token in question + [between]] + [(token, counts) for token in answer + [behind]]
+        row += [(token, False) for token in question + [arrow]] + [(token, counts) for token in answer + [end]]
     targets = [token if counts else IGNORED for token, counts in row[1:]]
     return torch.tensor([token for token, _ in row[:-1]]), torch.tensor(targets)
 
