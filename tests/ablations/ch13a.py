@@ -29,7 +29,8 @@ ABLATIONS = [
         "a merge that takes minus infinity from minus infinity",
         "assert (o[0] / s - true).norm() / true.norm() < 1e-5",
         "states = [merge(*two) for two in zip(states[::2], states[1::2])]",
-        "states = [(n, (a[0] - n).exp() * a[1] + (b[0] - n).exp() * b[1], (a[0] - n).exp()[:, None] * a[2] + (b[0] - n).exp()[:, None] * b[2])"
+        "near = lambda a, n: (a[0] - n).exp(); "
+        "states = [(n, near(a, n) * a[1] + near(b, n) * b[1], near(a, n)[:, None] * a[2] + near(b, n)[:, None] * b[2])"
         " for a, b in zip(states[::2], states[1::2]) for n in [torch.maximum(a[0], b[0])]]",
     ),
     Ablation(
