@@ -25,6 +25,15 @@ ABLATIONS = [
         "return m[None], p.sum()[None], (p @ v)[None] / p.sum()",
     ),
     Ablation(
+        "Two empty pieces need care.",
+        "a merge that takes minus infinity from minus infinity",
+        "assert (o[0] / s - true).norm() / true.norm() < 1e-5",
+        "states = [merge(*two) for two in zip(states[::2], states[1::2])]",
+        "near = lambda a, n: (a[0] - n).exp(); "
+        "states = [(n, near(a, n) * a[1] + near(b, n) * b[1], near(a, n)[:, None] * a[2] + near(b, n)[:, None] * b[2])"
+        " for a, b in zip(states[::2], states[1::2]) for n in [torch.maximum(a[0], b[0])]]",
+    ),
+    Ablation(
         "Blocks keep no weights.",
         "blocks replaced by the plain way",
         'assert kept["step by step"][-1] > 15 * kept["yours"][-1]',
@@ -63,15 +72,36 @@ ABLATIONS = [
         "One number predicts the tokens per call.",
         "the agreement of the most frequent token alone",
         "assert abs(counted / expected - 1) < 0.12",
-        "found.append(torch.minimum(p, draft(ids.tolist())).sum())",
-        "found.append(torch.minimum(p, draft(ids.tolist())).max())",
+        "found.append(torch.minimum(p, drafter(ids.tolist())).sum())",
+        "found.append(torch.minimum(p, drafter(ids.tolist())).max())",
     ),
     Ablation(
-        "A draft that has counted yields about two tokens per call.",
-        "a draft that knows nothing in its place",
+        "A drafter that has counted yields about two tokens per call.",
+        "a drafter that knows nothing in its place",
         'assert gain["3-gram", 4][1] > 1.7 and gain["knows nothing", 4][1] < 1.2',
         '"3-gram": lambda ids: three.next(torch.tensor(ids[-2:])).float(),',
         '"3-gram": lambda ids: torch.full((vocab,), 1 / vocab),',
+    ),
+    Ablation(
+        "Guesses behind a rejected one are lost.",
+        "they are kept, as if they continued the same text",
+        "assert abs(counted / expected - 1) < 0.12",
+        "        if not accepted:\n            return guesses, tokens\n",
+        "",
+    ),
+    Ablation(
+        "Two more guesses bring little, as long as many are rejected.",
+        "a drafter that is nearly the large model",
+        'assert 0.1 < gain["3-gram", 4][1] - gain["3-gram", 2][1] < 0.3',
+        '"3-gram": lambda ids: three.next(torch.tensor(ids[-2:])).float(),',
+        '"3-gram": lambda ids: 0.9 * gpt(torch.tensor([ids]))[0, -1].softmax(-1) + 0.1 / vocab,',
+    ),
+    Ablation(
+        "If all guesses are accepted, the same call gives one more.",
+        "nothing is drawn behind the last guess",
+        "assert abs(counted / expected - 1) < 0.12",
+        "return guesses, tokens + torch.multinomial(p[-1], 1, generator=g).tolist()",
+        "return guesses, tokens",
     ),
     Ablation(
         "The 70B has the smaller cache because it shares key heads.",

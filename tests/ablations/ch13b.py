@@ -11,11 +11,18 @@ ABLATIONS = [
         "weights = (1 + queries @ keys.T) ** 2 ",
     ),
     Ablation(
-        "Random frequencies make the curve jump, even ones do not.",
+        "With 64 random frequencies the curve is off by tenths, with even ones it is not.",
         "random frequencies that are even",
-        'assert off["even"] < 0.3 < min(off["random 0"], off["random 1"])',
+        'assert off[64, "even"] < 0.3 < min(off[64, "random 0"], off[64, "random 1"])',
         'if kind == "even":',
         "if kind:",
+    ),
+    Ablation(
+        "With few even frequencies the curve jumps, too.",
+        "sixteen in place of four or eight",
+        'assert off[16, "even"] < 0.3 < 5 < min(off[4, "even"], off[8, "even"])',
+        "off = {(m, kind): (by_features(frequencies_of(m, kind), x, y) - exact).abs()",
+        "off = {(m, kind): (by_features(frequencies_of(max(m, 16), kind), x, y) - exact).abs()",
     ),
     Ablation(
         "256 numbers answer for five thousand measurements.",
@@ -39,6 +46,13 @@ ABLATIONS = [
         "deviations = (1.0, 0.5, 1.0)",
     ),
     Ablation(
+        "At half the usual size the positive features hardly beat the plain mean.",
+        "queries and keys of half that size",
+        "assert wrong[1, 2] < wrong[1, 0] / 2 and wrong[1, 1] > wrong[1, 0] / 2",
+        "deviations = (0.25, 0.5, 1.0)",
+        "deviations = (0.25, 0.25, 1.0)",
+    ),
+    Ablation(
         "The state of earlier chunks is needed.",
         "chunks that forget what came before them",
         "assert max((way - ways[0]).abs().max() for way in ways) < 1e-5",
@@ -58,6 +72,27 @@ ABLATIONS = [
         "assert apart.max() < 1e-5",
         "wrong = (key @ matrix - value).pow(2).sum() / 2",
         "wrong = (key @ matrix - value).pow(2).sum()",
+    ),
+    Ablation(
+        "With more keys than dimensions full strength never settles.",
+        "more dimensions than keys",
+        "assert min(learned[40, 1.0]) > 1 > learned[40, 0.1][0] > learned[40, 0.1][2]",
+        "k, v = torch.randn(2, pairs, 16, generator=g)",
+        "k, v = torch.randn(2, pairs, 64, generator=g)",
+    ),
+    Ablation(
+        "Small steps come near least squares after many readings.",
+        "few readings",
+        'assert learned[40, 0.1][2] < learned[40, "best"] + 0.05',
+        "passes, learned = (1, 3, 10, 30), {}",
+        "passes, learned = (1, 2, 3, 4), {}",
+    ),
+    Ablation(
+        "Reading once is not least squares, as long as keys overlap.",
+        "keys at right angles, where there are few",
+        "assert learned[8, 1.0][0] > 0.3 and learned[8, 1.0][2] < 0.15",
+        "        k = F.normalize(k, dim=-1)\n        matrix =",
+        "        k = F.normalize(k, dim=-1) if pairs > 16 else torch.linalg.qr(k.T).Q.T\n        matrix =",
     ),
     Ablation(
         "With random keys a full step damages other keys.",
@@ -86,6 +121,20 @@ ABLATIONS = [
         'assert kept["delta, half", 3][:2].min() > 0.9',
         "kept = {(rule, times): torch.tensor([recall(rule, pairs, times)",
         'kept = {(rule, times): torch.tensor([recall("plain sum" if rule == "delta, half" and times == 3 else rule, pairs, times)',
+    ),
+    Ablation(
+        "With many keys decay is ahead of the delta rule.",
+        "a plain sum in its place",
+        'assert (kept["decay 0.97", 3][3:] > kept["delta, half", 3][3:] + 0.02).all()',
+        "kept = {(rule, times): torch.tensor([recall(rule, pairs, times)",
+        'kept = {(rule, times): torch.tensor([recall("plain sum" if rule == "decay 0.97" else rule, pairs, times)',
+    ),
+    Ablation(
+        "Decay needs time.",
+        "sixteen keys in place of four and eight",
+        'assert kept["decay 0.97", 3][0] < kept["delta, half", 3][0] - 0.1',
+        "counts = (4, 8, 16, 32, 64)",
+        "counts = (16, 16, 16, 32, 64)",
     ),
     Ablation(
         "A fixed state finds fewer values in long lists.",
