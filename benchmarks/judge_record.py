@@ -6,6 +6,8 @@ python benchmarks/judge_record.py 04 13a -v  of these chapters alone, with every
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 import time
 from collections import Counter
@@ -37,7 +39,8 @@ def record(chosen: list[str], aloud: bool) -> dict[str, object]:
     wrong, right, slowest = Counter[str](), Counter[str](), (0.0, "")
     torch.set_num_threads(1)
     for entry in [entry for chapter in chosen for entry in answers(chapter) if entry.seen]:
-        exercise, answer = find(entry.exercise), entry.answer()
+        with contextlib.redirect_stdout(io.StringIO()):  # `mine` says whose version it gives
+            exercise, answer = find(entry.exercise), entry.answer()
         began = time.process_time()
         result = examine(exercise, answer, seed=1)
         slowest = max(slowest, (round(time.process_time() - began, 2), f"{entry.exercise} {entry.what}"))

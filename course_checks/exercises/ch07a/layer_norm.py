@@ -52,6 +52,7 @@ def fixed() -> list[Case]:
         case(g, "one token of one sequence", randn(g, 1, 1, 5) + 1),
         case(g, "a single token, one axis", randn(g, 5) + 1),
         case(g, "tokens of tiny variance, eps = 0.01", 0.003 * randn(g, 2, 4, 6), "eps", eps=0.01),
+        case(g, "tokens of tiny variance, eps left out", 0.003 * randn(g, 2, 4, 6), "eps"),
         Case("tokens whose features are all equal", args, part="eps", shape="(batch, token, d_model)"),
     ]
 

@@ -1,6 +1,7 @@
 """Exercise 13b.2: one step of causal linear attention. The oracle sums with Python's numbers."""
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -47,7 +48,9 @@ def fixed() -> list[Case]:
     for name in ("query", "key"):
         large.args[name][0] = 20.0  # one feature at least is far from 0
     first = [case(g, 0, 5, 3, part="first token"), case(g, 0, 3, 6, part="first token")]
-    return [*first, case(g, 4, 5, 5, part="edges"), case(g, 3, 1, 4, part="edges"), case(g, 3, 6, 1, part="edges"), large]
+    small = case(g, 0, 3, 4, part="edges")
+    small.args.update({name: small.args[name] - 6 for name in ("query", "key")})
+    return [*first, case(g, 4, 5, 5, part="edges"), case(g, 3, 1, 4, part="edges"), case(g, 3, 6, 1, part="edges"), large, replace(small, label="features of about e⁻⁶, no token before")]
 
 
 EXERCISE = FunctionExercise(right=linear_step, oracle=oracle, draw=draw, fixed=fixed, outputs=RESULTS, forbidden=OURS)
