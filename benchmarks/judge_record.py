@@ -20,6 +20,7 @@ from course_checks.lookup import chapters, find
 from course_checks.panel import CheckResult
 from tests.answers import answers
 
+PLACES = ("entries differ", "right number of entries", "Besides")  # clues that are no reason
 KINDS = ("accepted", "named", "reason", "where only")
 
 
@@ -31,7 +32,7 @@ def kind_of(result: CheckResult) -> str:
         return "named"
     clues = result.finding.clues if result.finding else []
     told = result.stage in ("type", "forbidden shortcut") or result.stage == "raised" and "\n" in result.message
-    return "reason" if told or any("entries differ" not in clue and "right number of entries" not in clue for clue in clues) else "where only"
+    return "reason" if told or any(all(text not in clue for text in PLACES) for clue in clues) else "where only"
 
 
 def record(chosen: list[str], aloud: bool) -> dict[str, object]:

@@ -13,7 +13,7 @@ from .limits import TimeIsUp
 from .observation import Again, Observation
 from .observe import Asked, Recorder, limited, observe, prepare
 from .own_code import describe
-from .plain_data import plain_data
+from .plain_data import float_tensors, plain_data
 from .shortcuts import ForbiddenShortcut
 
 MOST_AGAIN = 4  # cases, alike but for their inputs, that are called again
@@ -65,7 +65,7 @@ def _call_again(kind: str, answer: Any, cases: Asked, seen: list[Observation], r
             if later and seen[i].again is None:
                 seen[i] = replace(seen[i], again=Again(**later, evaluated=evaluated))
     if groups:
-        _change_inputs(kind, answer, cases, seen, next(iter(groups.values()))[0], recorder)
+        _change_inputs(kind, answer, cases, seen, next(iter(groups.values())), recorder)
 
 
 def _another_call(called: Any, given: dict[str, Any], before: Any) -> dict[str, Any]:
@@ -83,12 +83,17 @@ def _another_call(called: Any, given: dict[str, Any], before: Any) -> dict[str, 
     return {"value": other[0], "random": random} if other else {}
 
 
-def _change_inputs(kind: str, answer: Any, cases: Asked, seen: list[Observation], first: int, recorder: Recorder) -> None:
-    """Note which inputs of a case can be changed without any effect."""
-    others = [(name, observe(kind, answer, args, (), recorder)) for name, args in changes(kind, cases, first)]
-    moved = {name for name, other in others if other.status == "ok" and not _same_again(other.value, seen[first].value)}
-    ran = dict.fromkeys(name for name, other in others if other.status == "ok")
-    seen[first] = replace(seen[first], ignored=tuple(name for name in ran if name not in moved))
+def _change_inputs(kind: str, answer: Any, cases: Asked, seen: list[Observation], indices: list[int], recorder: Recorder) -> None:
+    """Note at the first of some cases which inputs can be changed without any effect there and in the next ones."""
+    left: dict[str, None] | None = None
+    for i in indices[:MOST_AGAIN]:
+        asked = [(name, args) for name, args in changes(kind, cases, i) if left is None or name in left]
+        others = [(name, observe(kind, answer, args, (), recorder)) for name, args in asked]
+        moved = {name for name, other in others if other.status == "ok" and not _same_again(other.value, seen[i].value)}
+        left = dict.fromkeys(name for name, other in others if other.status == "ok") if left is None else left
+        left = {name: None for name in left if name not in moved}
+    if all(tensor.isfinite().all() for i in indices for tensor in float_tensors(seen[i].value)):  # where all is NaN nothing moves
+        seen[indices[0]] = replace(seen[indices[0]], ignored=tuple(left or ()))
 
 
 def changes(kind: str, cases: Asked, index: int) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -18,7 +18,7 @@ def clues(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -
     found += _factor(got, expected, rtol, atol)
     if expected.dim() >= 1 and expected.shape[-1] > 1:
         found += _functions(got, expected, rtol, atol) or _sums(got, expected)
-    found += _kind(got, expected, rtol, atol)
+    found += _kind(got, expected, rtol, atol) or _coarse(got, expected)
     wrong = ~torch.isclose(got, expected, rtol=rtol, atol=atol, equal_nan=True)
     count = int(wrong.sum())
     if 0 < count < wrong.numel() and wrong.dim():
@@ -39,6 +39,13 @@ def _kind(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -
             return ["All your numbers are whole: something cuts the decimals off, such as `//`, `int` or whole-number tensors."]
     if got.dim() and got.shape[-1] > 1 and close(got, expected / expected.norm(dim=-1, keepdim=True), rtol, atol):
         return ["Each of your rows is the expected one scaled to length 1."]
+    return []
+
+
+def _coarse(got: torch.Tensor, expected: torch.Tensor) -> list[str]:
+    """Whether the numbers agree, but only to two or three digits."""
+    if got.dim() and torch.isfinite(got).all() and 0 < (got - expected).abs().max() < 4e-3 * expected.abs().mean():
+        return ["The numbers agree to two or three digits: something is rounded on the way, as in bfloat16, or a constant is slightly off."]
     return []
 
 
@@ -144,6 +151,13 @@ def _shape_clues(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: f
         if [n for n in got.shape if n > 1] == [n for n in expected.shape if n > 1]:
             return ["The numbers are right, only the shape is not: an axis of length 1 too many or too few."]
         return ["The numbers are right and in the right order; only the shape is not."]
+    other = [axis for axis in range(got.dim()) if got.dim() == expected.dim() and got.shape[axis] != expected.shape[axis]]
+    if len(other) == 1:
+        axis, more = other[0], got.shape[other[0]] - expected.shape[other[0]]
+        long, short = (got, expected) if more > 0 else (expected, got)
+        for start, words in ((abs(more), "front"), (0, "end")):
+            if close(long.narrow(axis, start, short.shape[axis]), short, rtol, atol):
+                return [f"At the {words} of axis {axis} stand {abs(more)} too {'many' if more > 0 else 'few'}; the others are right."]
     if got.dim() == expected.dim() + 1:
         for axis in range(got.dim()):
             for reduced, word in ((got.sum(axis), "summed"), (got.mean(axis), "averaged")):

@@ -118,7 +118,7 @@ def _run(exercise: Exercise, answer: Any, seed: int | None, known: Known) -> Che
             if verdict.unexplained:  # right so far, or wrong for no reason that is known: call it again
                 verdict = judge(exercise, cases, observe_again(*asked, seen), known)
             found = verdict.finding
-            if found is not None and verdict.unexplained and (place := one_place(exercise, answer, cases, found, took)):
+            if found is not None and verdict.unexplained and (place := one_place(exercise, answer, cases, found, took, verdict.refuses)):
                 found.mistake, found.hint = place
         except TooLong as stopped:
             message = too_long(LIMIT, stopped.number, stopped.line)

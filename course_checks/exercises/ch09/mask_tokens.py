@@ -47,13 +47,19 @@ def fixed() -> list[Case]:
     edges = {
         "ids": torch.tensor([[2, 7, 8, 9, 10, 11, 3]]),
         "special": torch.tensor([[1, 0, 0, 0, 0, 0, 1]]).bool(),
-        "mask_id": 29,  # float32 has no 0.9, and the one it has is smaller: nothing lies exactly there
+        "mask_id": 29,
         "chance": torch.tensor([[0.0, 0.0, 0.15, 0.1499, 0.149, 0.02, 0.01]]),
         "fate": torch.tensor([[0.5, 0.79, 0.5, 0.8, 0.91, 0.9001, 0.5]]),
         "anything": torch.tensor([[30, 31, 32, 33, 34, 36, 35]]),
     }
-    quiet = edges | {"chance": torch.full((1, 7), 0.5)}
-    return [Case("numbers at the thresholds; [MASK] has the id 29", edges), Case("nothing is selected", quiet)]
+    quiet, chosen = edges | {"chance": torch.full((1, 7), 0.5)}, torch.full((1, 7), 0.1)
+    last = edges | {"chance": chosen, "fate": torch.tensor([[0.5, 0.9, 0.5, 0.81, 0.9, 0.91, 0.5]]).double()}
+    last["fate"][last["fate"].sub(0.9).abs() < 1e-6] = 0.9  # the 0.9 of float32 is smaller, those of its 0.15 and 0.8 are larger
+    return [
+        Case("numbers at the last threshold, in double precision", last),
+        Case("numbers at the thresholds; [MASK] has the id 29", edges),
+        Case("nothing is selected", quiet),
+    ]
 
 
 NAMES, FORBIDDEN = ("inputs", "labels"), ("course_utils.text.pretraining.mask_tokens",)

@@ -50,7 +50,14 @@ def fixed() -> list[Case]:
     first = [case(g, 0, 5, 3, part="first token"), case(g, 0, 3, 6, part="first token")]
     small = case(g, 0, 3, 4, part="edges")
     small.args.update({name: small.args[name] - 6 for name in ("query", "key")})
-    return [*first, case(g, 4, 5, 5, part="edges"), case(g, 3, 1, 4, part="edges"), case(g, 3, 6, 1, part="edges"), large, replace(small, label="features of about e⁻⁶, no token before")]
+    return [
+        *first,
+        case(g, 4, 5, 5, part="edges"),
+        case(g, 3, 1, 4, part="edges"),
+        case(g, 3, 6, 1, part="edges"),
+        large,
+        replace(small, label="features of about e⁻⁶, no token before"),
+    ]
 
 
 EXERCISE = FunctionExercise(right=linear_step, oracle=oracle, draw=draw, fixed=fixed, outputs=RESULTS, forbidden=OURS)
