@@ -20,12 +20,12 @@ MOST_AGAIN = 4  # cases, alike but for their inputs, that are called again
 
 
 def observe_again(
-    kind: str, answer: Any, cases: Asked, forbidden: tuple[str, ...], limit: float, seen: list[Observation]
+    kind: str, answer: Any, cases: Asked, forbidden: tuple[str, ...], limit: float, seen: list[Observation], changed: bool = True
 ) -> list[Observation]:
-    """What was ``seen`` by :func:`observe_all`, with what later calls on the same cases did differently."""
+    """What was ``seen`` by :func:`observe_all`, with what later calls did differently on the same cases, and on ``changed`` ones."""
     seen = list(seen)
     if kind != "value" and len(seen) == len(cases):
-        limited(lambda recorder: _call_again(kind, answer, cases, seen, recorder), answer, forbidden, limit)
+        limited(lambda recorder: _call_again(kind, answer, cases, seen, recorder, changed), answer, forbidden, limit)
     return seen
 
 
@@ -40,7 +40,7 @@ def _same_again(left: Any, right: Any) -> bool:
     return type(left) is type(right) and (left == right)
 
 
-def _call_again(kind: str, answer: Any, cases: Asked, seen: list[Observation], recorder: Recorder) -> None:
+def _call_again(kind: str, answer: Any, cases: Asked, seen: list[Observation], recorder: Recorder, changed: bool) -> None:
     """Call an answer on the cases that fit it, one after the other, then on the first again; what differs is noted in ``seen``."""
     sort, arguments = KINDS[kind], [args for args, _ in cases]
     groups: dict[str, list[int]] = {}
@@ -64,7 +64,7 @@ def _call_again(kind: str, answer: Any, cases: Asked, seen: list[Observation], r
                 later = {"error": describe(error, answer)}
             if later and seen[i].again is None:
                 seen[i] = replace(seen[i], again=Again(**later, evaluated=evaluated))
-    if groups:
+    if groups and changed:
         _change_inputs(kind, answer, cases, seen, next(iter(groups.values())), recorder)
 
 
