@@ -90,7 +90,7 @@ class _Search:
     ):
         self.exercise, self.answer, self.cases, self.finding, self.tree, self.todo = exercise, answer, cases, finding, tree, iter(todo)
         self.space = namespaces_of(answer)[0]
-        self.left, self.limit = SECONDS, min(4 * SECONDS, 1.2 * SECONDS + 5 * took)
+        self.left, self.limit, self.once = SECONDS, min(4 * SECONDS, SECONDS + 5 * took), SECONDS + 5 * took / len(cases)
         self.known = Known()
         self.known.expected(exercise, finding.case)  # now: inside the search the oracle's functions may be forbidden
         self.forbidden = {name.split(".")[-1] for name in exercise.forbidden if name.startswith("torch.")} - {
@@ -116,7 +116,7 @@ class _Search:
                     box.append((edit, changed))
                     return
 
-        limited(work, self.answer, self.exercise.forbidden, self.limit, lambda: edit_began)
+        limited(work, self.answer, self.exercise.forbidden, self.once, lambda: edit_began)
         return box[0] if box else None
 
     def rest(self, changed: Any) -> Finding | None:
