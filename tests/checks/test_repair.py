@@ -8,7 +8,7 @@ import pytest
 import torch
 from made import made, mistake
 
-from course_checks.case import Case
+from course_checks.case import Case, refusal
 from course_checks.edits import edits
 from course_checks.engine import examine
 from course_checks.exercise import Exercise
@@ -84,6 +84,36 @@ def test_the_place_is_named(right, wrong, says):
 def test_a_tests_number_is_not_blamed_for_a_step_too_many():
     result = told(lambda x: x * 2, "def f(x):\n    if len(x) == 2:\n        return x\n    return x * 2")
     assert "The step `if len(x) == 2 …` is too much" in result.hint
+
+
+def power(x, eps=0.5):
+    return (x.square() + eps).sqrt()
+
+
+def shown(task, cell):
+    """The panel for the cell's ``power``."""
+    linecache.cache["<power>"] = (len(cell), None, cell.splitlines(True), "<power>")
+    space = {"torch": torch, "__name__": "__main__"}
+    exec(compile(cell, "<power>", "exec"), space)
+    return str(examine(task, space["power"], seed=0))
+
+
+def test_a_default_of_its_own_is_named():
+    task = made(power, CASES, name="power")
+    panel = shown(task, "def power(x, eps=1e-9):\n    return (x * x + eps).sqrt()")
+    assert "By default `eps` is 1e-09 here, and 0.5 in the stub. Everything else is right" in panel
+
+
+def test_a_missing_refusal_does_not_hide_the_place():
+    task = made(power, [*CASES, refusal("eps = -1", {"x": X, "eps": -1.0}, "-1")], name="power")
+    panel = shown(task, "def power(x, eps=0.5):\n    return (x * x - eps).abs().sqrt()")
+    assert "Everything else is right, but for what must be refused, as with “eps = -1”." in panel
+
+
+def test_the_search_goes_on_after_an_exception():
+    task = made(power, CASES, name="power")
+    panel = shown(task, "def power(x, eps=0.5):\n    y = x.mT * x\n    return (x * x + eps).sqrt()")
+    assert "In `x.mT * x` the second part, `x`, is too much" in panel
 
 
 def test_code_with_a_bug_handed_out_keeps_its_secret():
