@@ -257,7 +257,7 @@ LISTS_OF_TEXTS = exercise(lambda x: [f"a text, long enough to be cut, with the n
 def test_two_lists_of_long_texts_show_where_they_part():
     texts = LISTS_OF_TEXTS.oracle(X)
     said = examine(LISTS_OF_TEXTS, lambda x: [*texts[:2], texts[2].replace("more", "less")]).message
-    assert "entry 2: yours is '… number 2 in it, and less'; expected '… number 2 in it, and more'" in said
+    assert "entry 2: yours is '…number 2 in it, and less'; expected '…number 2 in it, and more'" in said
     said = examine(LISTS_OF_TEXTS, lambda x: texts[:2]).message
     assert "holds 2 entries; expected 3" in said and "entry 2: yours is 'not there'" in said
 
