@@ -78,7 +78,7 @@ def _defaults(exercise: Exercise, tree: ast.Module) -> Iterator[Edit]:
                 and isinstance(ours.default, (bool, int, float))
                 and ours.default != default.value
             ):
-                meaning = f"by default `{argument.arg}` is {default.value} here, and {ours.default} in the stub"
+                meaning = f"by default `{argument.arg}` is {default.value!r} here, and {ours.default} in the stub"
                 yield Edit(0, argument.lineno, meaning, put(function.args, "defaults", i, ast.Constant(ours.default)))
 
 
