@@ -4,13 +4,12 @@ python benchmarks/judge_record.py            counts, and the slowest check; --wr
 python benchmarks/judge_record.py 04 13a -v  of these chapters alone, with every panel
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import sys
 import time
 from collections import Counter
+from typing import Any
 
 import torch
 from report import write
@@ -21,23 +20,21 @@ from course_checks.panel import CheckResult
 from tests.answers import answers
 
 PLACES = ("entries differ", "right number of entries", "Besides")  # clues that are no reason
-KINDS = ("accepted", "named", "reason", "where only")
+KINDS = {"right": ("accepted", "refused"), "wrong": ("accepted", "named", "reason", "where only")}
 
 
 def kind_of(result: CheckResult) -> str:
     """What a wrong answer is told: a mistake's name, a message or clue that is a reason, or only where the numbers differ."""
-    if result.passed:
-        return "accepted"
-    if result.mistake and result.mistake != "wrong type":
-        return "named"
-    clues = result.finding.clues if result.finding else []
+    if result.passed or result.mistake and result.mistake != "wrong type":
+        return "accepted" if result.passed else "named"
     told = result.stage in ("type", "forbidden shortcut") or result.stage == "raised" and "\n" in result.message
-    return "reason" if told or any(all(text not in clue for text in PLACES) for clue in clues) else "where only"
+    clues = [clue for clue in (result.finding.clues if result.finding else []) if all(text not in clue for text in PLACES)]
+    return "reason" if told or clues else "where only"
 
 
-def record(chosen: list[str], aloud: bool) -> dict[str, object]:
+def record(chosen: list[str], aloud: bool) -> dict[str, Any]:
     """Judge every published answer of the chosen chapters with one seed."""
-    wrong, right, slowest = Counter[str](), Counter[str](), (0.0, "")
+    counts, slowest = {"right": Counter[str](), "wrong": Counter[str]()}, (0.0, "")
     torch.set_num_threads(1)
     for entry in [entry for chapter in chosen for entry in answers(chapter) if entry.seen]:
         with contextlib.redirect_stdout(io.StringIO()):  # `mine` says whose version it gives
@@ -45,24 +42,16 @@ def record(chosen: list[str], aloud: bool) -> dict[str, object]:
         began = time.process_time()
         result = examine(exercise, answer, seed=1)
         slowest = max(slowest, (round(time.process_time() - began, 2), f"{entry.exercise} {entry.what}"))
-        kind = kind_of(result)
-        if entry.passes:
-            right["accepted" if result.passed else "refused"] += 1
-        else:
-            wrong[kind] += 1
+        kind = ("accepted" if result.passed else "refused") if entry.passes else kind_of(result)
+        counts["right" if entry.passes else "wrong"][kind] += 1
         if aloud:
-            print(f"[{kind if not entry.passes else 'right'}] {entry.exercise} {entry.what} ({entry.seen})\n{result}\n")
-    return {
-        "right": {kind: right[kind] for kind in ("accepted", "refused")},
-        "wrong": {kind: wrong[kind] for kind in KINDS},
-        "slowest check": {"seconds of processor time": slowest[0], "answer": slowest[1]},
-    }
+            print(f"[{kind}] {entry.exercise} {entry.what} ({entry.seen})\n{result}\n")
+    told = {name: {kind: counts[name][kind] for kind in kinds} for name, kinds in KINDS.items()}
+    return {**told, "slowest check": {"seconds of processor time": slowest[0], "answer": slowest[1]}}
 
 
 if __name__ == "__main__":
-    asked = [word for word in sys.argv[1:] if not word.startswith("-")]
-    figures = record(asked or chapters(), "-v" in sys.argv)
-    for name, counts in figures.items():
-        print(f"{name}: {counts}")
+    figures = record([word for word in sys.argv[1:] if not word.startswith("-")] or chapters(), "-v" in sys.argv)
+    print("\n".join(f"{name}: {counts}" for name, counts in figures.items()))
     if "--write" in sys.argv:
         write("judge_record", figures)

@@ -90,30 +90,26 @@ def power(x, eps=0.5):
     return (x.square() + eps).sqrt()
 
 
-def shown(task, cell):
-    """The panel for the cell's ``power``."""
+REFUSAL = refusal("eps = -1", {"x": X, "eps": -1.0}, "-1")
+
+
+@pytest.mark.parametrize(
+    ("cases", "line", "says"),
+    [
+        (
+            CASES,
+            "eps=1e-9):\n    return (x * x + eps).sqrt()",
+            "By default `eps` is 1e-09 here, and 0.5 in the stub. Everything else is right",
+        ),
+        ([*CASES, REFUSAL], "eps=0.5):\n    return (x * x - eps).sqrt()", "right, but for what must be refused, as with “eps = -1”."),
+        (CASES, "eps=0.5):\n    y = x.mT * x\n    return (x * x + eps).sqrt()", "In `x.mT * x` the second part, `x`, is too much"),
+    ],
+)
+def test_defaults_refusals_and_exceptions_do_not_hide_the_place(cases, line, says):
+    cell, space = f"def power(x, {line}", {"torch": torch, "__name__": "__main__"}
     linecache.cache["<power>"] = (len(cell), None, cell.splitlines(True), "<power>")
-    space = {"torch": torch, "__name__": "__main__"}
     exec(compile(cell, "<power>", "exec"), space)
-    return str(examine(task, space["power"], seed=0))
-
-
-def test_a_default_of_its_own_is_named():
-    task = made(power, CASES, name="power")
-    panel = shown(task, "def power(x, eps=1e-9):\n    return (x * x + eps).sqrt()")
-    assert "By default `eps` is 1e-09 here, and 0.5 in the stub. Everything else is right" in panel
-
-
-def test_a_missing_refusal_does_not_hide_the_place():
-    task = made(power, [*CASES, refusal("eps = -1", {"x": X, "eps": -1.0}, "-1")], name="power")
-    panel = shown(task, "def power(x, eps=0.5):\n    return (x * x - eps).abs().sqrt()")
-    assert "Everything else is right, but for what must be refused, as with “eps = -1”." in panel
-
-
-def test_the_search_goes_on_after_an_exception():
-    task = made(power, CASES, name="power")
-    panel = shown(task, "def power(x, eps=0.5):\n    y = x.mT * x\n    return (x * x + eps).sqrt()")
-    assert "In `x.mT * x` the second part, `x`, is too much" in panel
+    assert says in str(examine(made(power, cases, name="power"), space["power"], seed=0))
 
 
 def test_code_with_a_bug_handed_out_keeps_its_secret():
