@@ -151,13 +151,8 @@ def _shape_clues(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: f
         if [n for n in got.shape if n > 1] == [n for n in expected.shape if n > 1]:
             return ["The numbers are right, only the shape is not: an axis of length 1 too many or too few."]
         return ["The numbers are right and in the right order; only the shape is not."]
-    other = [axis for axis in range(got.dim()) if got.dim() == expected.dim() and got.shape[axis] != expected.shape[axis]]
-    if len(other) == 1:
-        axis, more = other[0], got.shape[other[0]] - expected.shape[other[0]]
-        long, short = (got, expected) if more > 0 else (expected, got)
-        for start, words in ((abs(more), "front"), (0, "end")):
-            if close(long.narrow(axis, start, short.shape[axis]), short, rtol, atol):
-                return [f"At the {words} of axis {axis} stand {abs(more)} too {'many' if more > 0 else 'few'}; the others are right."]
+    if got.dim() == expected.dim() and (found := _longer(got, expected, rtol, atol)):
+        return found
     if got.dim() == expected.dim() + 1:
         for axis in range(got.dim()):
             for reduced, word in ((got.sum(axis), "summed"), (got.mean(axis), "averaged")):
@@ -166,4 +161,15 @@ def _shape_clues(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: f
         return ["Your result has one axis more than the expected one."]
     if got.dim() == expected.dim() - 1:
         return ["Your result has one axis fewer than the expected one."]
+    return []
+
+
+def _longer(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -> list[str]:
+    """Whether entries are too many, or missing, at one end of an axis, and the others are right."""
+    other = [axis for axis, (mine, wanted) in enumerate(zip(got.shape, expected.shape, strict=True)) if mine != wanted]
+    axis, more = other[0], got.shape[other[0]] - expected.shape[other[0]]
+    long, short = (got, expected) if more > 0 else (expected, got)
+    for start, words in ((abs(more), "front"), (0, "end")) if len(other) == 1 else ():
+        if close(long.narrow(axis, start, short.shape[axis]), short, rtol, atol):
+            return [f"At the {words} of axis {axis} stand {abs(more)} too {'many' if more > 0 else 'few'}; the others are right."]
     return []

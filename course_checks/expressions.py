@@ -246,10 +246,9 @@ def _of_call(node: ast.Call, code: str) -> Iterator[Replacement]:
         if name == one:
             function = ast.Attribute(owner, other, ast.Load()) if owner is not None else ast.Name(other, ast.Load())
             yield 1, ast.Call(function, node.args, node.keywords), f"`{name}` is the wrong operation in {text}"
-    if name in ("min", "max") and owner is None and len(node.args) == 2:
+    for part in node.args if name in ("min", "max") and len(node.args) == 2 else ():
         entrywise = ast.Call(ast.parse(f"torch.{name}imum", mode="eval").body, node.args, [])
         yield 0, entrywise, f"{text} compares two whole tensors, and not entry with entry"
-    for part in node.args if name in ("min", "max") and len(node.args) == 2 else ():
         yield 0, next(arg for arg in node.args if arg is not part), f"in {text} the part {text_of(part, code)} is too much"
     for i in range(len(node.args) - 1):
         args = [*node.args[:i], node.args[i + 1], node.args[i], *node.args[i + 2 :]]

@@ -52,9 +52,8 @@ def fixed() -> list[Case]:
         "fate": torch.tensor([[0.5, 0.79, 0.5, 0.8, 0.91, 0.9001, 0.5]]),
         "anything": torch.tensor([[30, 31, 32, 33, 34, 36, 35]]),
     }
-    quiet, chosen = edges | {"chance": torch.full((1, 7), 0.5)}, torch.full((1, 7), 0.1)
-    fate = torch.tensor([[0.5, 0.9, 0.5, 0.81, 0.9, 0.91, 0.5]], dtype=torch.double)  # the 0.9 of float32 is smaller
-    last = edges | {"chance": chosen, "fate": fate}
+    quiet, fate = edges | {"chance": torch.full((1, 7), 0.5)}, [[0.5, 0.9, 0.5, 0.81, 0.9, 0.91, 0.5]]
+    last = edges | {"chance": torch.full((1, 7), 0.1), "fate": torch.tensor(fate, dtype=torch.double)}  # the 0.9 of float32 is smaller
     return [
         Case("numbers at the last threshold, in double precision", last),
         Case("numbers at the thresholds; [MASK] has the id 29", edges),
