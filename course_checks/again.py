@@ -13,7 +13,7 @@ from .limits import TimeIsUp
 from .observation import Again, Observation
 from .observe import Asked, Recorder, limited, observe, prepare
 from .own_code import describe
-from .plain_data import float_tensors, plain_data
+from .plain_data import plain_data
 from .shortcuts import ForbiddenShortcut
 
 MOST_AGAIN = 4  # cases, alike but for their inputs, that are called again
@@ -92,8 +92,15 @@ def _change_inputs(kind: str, answer: Any, cases: Asked, seen: list[Observation]
         moved = {name for name, other in others if other.status == "ok" and not _same_again(other.value, seen[i].value)}
         left = dict.fromkeys(name for name, other in others if other.status == "ok") if left is None else left
         left = {name: None for name in left if name not in moved}
-    if all(tensor.isfinite().all() for i in indices for tensor in float_tensors(seen[i].value)):  # where all is NaN nothing moves
+    if all(_finite(seen[i].value) for i in indices):  # where all is NaN nothing moves
         seen[indices[0]] = replace(seen[indices[0]], ignored=tuple(left or ()))
+
+
+def _finite(value: Any) -> bool:
+    """Whether all numbers of a plain result are finite."""
+    if isinstance(value, list):
+        return all(map(_finite, value))
+    return not isinstance(value, (float, torch.Tensor)) or bool(torch.as_tensor(value).isfinite().all())
 
 
 def changes(kind: str, cases: Asked, index: int) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -49,38 +49,8 @@ def wrong_numbers(name: str, got: Any, want: Any) -> str:
     return f"Your {name} {does(name, 'is', 'are')} {brief(got)}; expected {brief(want)}"
 
 
-# What PyTorch says, and what it means here: (a part of its message, the mistake, the sentence).
-_PLAIN_WORDS = (
-    (
-        "Can't call numpy()",
-        "leaves PyTorch for NumPy",
-        "A tensor that takes part in training cannot become a NumPy array: no gradient would flow. Stay with torch functions.",
-    ),
-    (
-        "leaf Variable that requires grad is being used in an in-place",
-        "input changed in place",
-        "Your code writes into its input. Make a new tensor instead.",
-    ),
-    (
-        "modified by an inplace operation",
-        "result changed in place",
-        "A tensor that the gradient still needs was overwritten after it was computed: by `+=` or its like, by an assignment into it, "
-        "or by an operation that ends in an underscore. Make a new tensor instead.",
-    ),
-    (
-        "unexpected keyword argument",
-        "parameter renamed",
-        "The check calls your answer with the parameter names of the stub. Keep them as they were: {signature}",
-    ),
-    (
-        "does not require grad and does not have a grad_fn",
-        "gradient cut",
-        "Nothing in the result depends on the inputs in a way PyTorch can follow. Does a tensor here have to ask for gradients, "
-        "with `requires_grad_`?",
-    ),
-)
-
-EXCEPTIONS = re.findall(r"^- `(.+)`: (.+)$", Path(__file__).with_name("exceptions.md").read_text(encoding="utf-8"), re.MULTILINE)
+# What Python and PyTorch say: a pattern, perhaps a mistake's name, and what it means here.
+EXCEPTIONS = re.findall(r"(?m)^- `(.+)`: (?:\*\*(.+)\*\*: )?(.+)$", Path(__file__).with_name("exceptions.md").read_text(encoding="utf-8"))
 
 
 def on_purpose(error: Error) -> bool:
@@ -91,8 +61,8 @@ def on_purpose(error: Error) -> bool:
 def raised(error: Error, exercise: Exercise, case: Case) -> tuple[str, str | None, str | None]:
     """Message, mistake and hint for an answer that stopped with an exception, with the learner's own line."""
     where = f" in line {error.number} of your cell: `{error.line}`" if error.line else ""
-    said = re.split(r", but expected one of:|\n", error.message)[0]
-    text = f"Your code stopped{where} with {error.type}{': ' * bool(said)}{said}"
+    first = re.split(r", but expected one of:|\n", error.message)[0]
+    text = f"Your code stopped{where} with {error.type}{': ' * bool(first)}{first}"
     if error.hidden:
         return (
             f"{text}\nA variable named `{error.hidden}` hides Python's own `{error.hidden}`: run `del {error.hidden}`, then run the "
@@ -100,16 +70,17 @@ def raised(error: Error, exercise: Exercise, case: Case) -> tuple[str, str | Non
             "redefined name",
             None,
         )
-    for part, mistake, words in _PLAIN_WORDS:
-        if part in error.message:
-            return f"{text}\n{words.format(signature=exercise.signature)}", mistake, None
+    said = f"{error.line}  {error.message}"
+    mistake, words = next((found[1:] for found in EXCEPTIONS if re.search(found[0], said)), ("", ""))
+    if mistake:
+        return f"{text}\n{words.format(signature=exercise.signature)}", mistake, None
     if on_purpose(error) and error.type != "NotImplementedError":
         return (
             f"This input is allowed, but your own test refuses it{where}\nIt said: {error.type}: {error.message}",
             "refuses good input",
             "Compare the condition of your test with the docstring: it is true for an input for which it should be false.",
         )
-    text += "".join([f"\n{words}" for pattern, words in EXCEPTIONS if re.search(pattern, f"{error.line}  {error.message}")][:1])
+    text += f"\n{words}" if words else ""
     if "NoneType" in error.message and (left_out := _left_out(exercise, case)):
         text += f"\nIn this case {' and '.join(left_out)} {'is' if len(left_out) == 1 else 'are'} None: one may leave that out."
     if re.search(r"size|shape|dimension|broadcast|mat1|indices|unpack|element|out of bounds", error.message, re.I) and (
