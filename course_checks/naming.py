@@ -21,7 +21,7 @@ def _behaves_like(exercise: Exercise, one: Observation, two: Observation, findin
     if one.status != two.status:
         return False
     if one.error is not None and two.error is not None and one.status == "raised":
-        return one.error.type == two.error.type and (finding.stage != "raised" or one.error.message == two.error.message)
+        return (one.error.type, one.error.message) == (two.error.type, two.error.message)
     if one.module != two.module or not same(exercise, one.value, two.value):  # the value of a misfit: by its own parameters
         return False
     if finding.mistake == "wrong type" and _kinds(one.value) != _kinds(two.value):
