@@ -102,8 +102,8 @@ class Trial:
     def _numbers(self, expected: Any) -> Finding | None:
         exercise, got = self.exercise, self.seen.value
         if isinstance(expected, list) and all(isinstance(item, str) for item in expected):
-            text = "" if same(exercise, got, expected) else sentences.other_texts(got, expected)
-            return self.found("values", text, got=got, expected=expected) if text else None
+            text = sentences.other_texts(got, expected)
+            return None if same(exercise, got, expected) else self.found("values", text, got=got, expected=expected)
         if (mine := nesting(got)) != (wanted := nesting(expected)):
             return self.found("shape", sentences.other_nesting(exercise.outputs, mine, wanted), got=got, expected=expected)
         named = labelled(got, exercise.outputs)
