@@ -20,12 +20,12 @@ MOST_AGAIN = 4  # cases, alike but for their inputs, that are called again
 
 
 def observe_again(
-    kind: str, answer: Any, cases: Asked, forbidden: tuple[str, ...], limit: float, seen: list[Observation]
+    kind: str, answer: Any, cases: Asked, forbidden: tuple[str, ...], limit: float, seen: list[Observation], changed: bool = True
 ) -> list[Observation]:
-    """What was ``seen`` by :func:`observe_all`, with what later calls on the same cases did differently."""
+    """What was ``seen`` by :func:`observe_all`, with what later calls did differently on the same cases, and on ``changed`` ones."""
     seen = list(seen)
     if kind != "value" and len(seen) == len(cases):
-        limited(lambda recorder: _call_again(kind, answer, cases, seen, recorder), answer, forbidden, limit)
+        limited(lambda recorder: _call_again(kind, answer, cases, seen, recorder, changed), answer, forbidden, limit)
     return seen
 
 
@@ -40,7 +40,7 @@ def _same_again(left: Any, right: Any) -> bool:
     return type(left) is type(right) and (left == right)
 
 
-def _call_again(kind: str, answer: Any, cases: Asked, seen: list[Observation], recorder: Recorder) -> None:
+def _call_again(kind: str, answer: Any, cases: Asked, seen: list[Observation], recorder: Recorder, changed: bool) -> None:
     """Call an answer on the cases that fit it, one after the other, then on the first again; what differs is noted in ``seen``."""
     sort, arguments = KINDS[kind], [args for args, _ in cases]
     groups: dict[str, list[int]] = {}
@@ -64,8 +64,8 @@ def _call_again(kind: str, answer: Any, cases: Asked, seen: list[Observation], r
                 later = {"error": describe(error, answer)}
             if later and seen[i].again is None:
                 seen[i] = replace(seen[i], again=Again(**later, evaluated=evaluated))
-    if groups:
-        _change_inputs(kind, answer, cases, seen, next(iter(groups.values()))[0], recorder)
+    if groups and changed:
+        _change_inputs(kind, answer, cases, seen, next(iter(groups.values())), recorder)
 
 
 def _another_call(called: Any, given: dict[str, Any], before: Any) -> dict[str, Any]:
@@ -83,12 +83,24 @@ def _another_call(called: Any, given: dict[str, Any], before: Any) -> dict[str, 
     return {"value": other[0], "random": random} if other else {}
 
 
-def _change_inputs(kind: str, answer: Any, cases: Asked, seen: list[Observation], first: int, recorder: Recorder) -> None:
-    """Note which inputs of a case can be changed without any effect."""
-    others = [(name, observe(kind, answer, args, (), recorder)) for name, args in changes(kind, cases, first)]
-    moved = {name for name, other in others if other.status == "ok" and not _same_again(other.value, seen[first].value)}
-    ran = dict.fromkeys(name for name, other in others if other.status == "ok")
-    seen[first] = replace(seen[first], ignored=tuple(name for name in ran if name not in moved))
+def _change_inputs(kind: str, answer: Any, cases: Asked, seen: list[Observation], indices: list[int], recorder: Recorder) -> None:
+    """Note at the first of some cases which inputs can be changed without any effect there and in the next ones."""
+    left: dict[str, None] | None = None
+    for i in indices[:MOST_AGAIN]:
+        asked = [(name, args) for name, args in changes(kind, cases, i) if left is None or name in left]
+        others = [(name, observe(kind, answer, args, (), recorder)) for name, args in asked]
+        moved = {name for name, other in others if other.status == "ok" and not _same_again(other.value, seen[i].value)}
+        left = dict.fromkeys(name for name, other in others if other.status == "ok") if left is None else left
+        left = {name: None for name in left if name not in moved}
+    if all(_finite(seen[i].value) for i in indices):  # where all is NaN nothing moves
+        seen[indices[0]] = replace(seen[indices[0]], ignored=tuple(left or ()))
+
+
+def _finite(value: Any) -> bool:
+    """Whether all numbers of a plain result are finite."""
+    if isinstance(value, list):
+        return all(map(_finite, value))
+    return not isinstance(value, (float, torch.Tensor)) or bool(torch.as_tensor(value).isfinite().all())
 
 
 def changes(kind: str, cases: Asked, index: int) -> Iterator[tuple[str, dict[str, Any]]]:

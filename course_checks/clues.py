@@ -18,7 +18,7 @@ def clues(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -
     found += _factor(got, expected, rtol, atol)
     if expected.dim() >= 1 and expected.shape[-1] > 1:
         found += _functions(got, expected, rtol, atol) or _sums(got, expected)
-    found += _kind(got, expected, rtol, atol)
+    found += _kind(got, expected, rtol, atol) or _coarse(got, expected)
     wrong = ~torch.isclose(got, expected, rtol=rtol, atol=atol, equal_nan=True)
     count = int(wrong.sum())
     if 0 < count < wrong.numel() and wrong.dim():
@@ -40,6 +40,13 @@ def _kind(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -
     if got.dim() and got.shape[-1] > 1 and close(got, expected / expected.norm(dim=-1, keepdim=True), rtol, atol):
         return ["Each of your rows is the expected one scaled to length 1."]
     return []
+
+
+def _coarse(got: torch.Tensor, expected: torch.Tensor) -> list[str]:
+    """Whether the numbers agree, but only to two or three digits of the largest."""
+    if not got.dim() or not torch.isfinite(got).all() or not 0 < (got - expected).abs().max() < 4e-3 * expected.abs().max():
+        return []
+    return ["The numbers are nearly right: something is rounded on the way, as in bfloat16, or a constant is slightly off."]
 
 
 def _place(wrong: torch.Tensor) -> str:
@@ -144,6 +151,8 @@ def _shape_clues(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: f
         if [n for n in got.shape if n > 1] == [n for n in expected.shape if n > 1]:
             return ["The numbers are right, only the shape is not: an axis of length 1 too many or too few."]
         return ["The numbers are right and in the right order; only the shape is not."]
+    if got.dim() == expected.dim() and (found := _longer(got, expected, rtol, atol)):
+        return found
     if got.dim() == expected.dim() + 1:
         for axis in range(got.dim()):
             for reduced, word in ((got.sum(axis), "summed"), (got.mean(axis), "averaged")):
@@ -152,4 +161,15 @@ def _shape_clues(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: f
         return ["Your result has one axis more than the expected one."]
     if got.dim() == expected.dim() - 1:
         return ["Your result has one axis fewer than the expected one."]
+    return []
+
+
+def _longer(got: torch.Tensor, expected: torch.Tensor, rtol: float, atol: float) -> list[str]:
+    """Whether entries are too many, or missing, at one end of an axis, and the others are right."""
+    other = [axis for axis, (mine, wanted) in enumerate(zip(got.shape, expected.shape, strict=True)) if mine != wanted]
+    axis, more = other[0], got.shape[other[0]] - expected.shape[other[0]]
+    long, short = (got, expected) if more > 0 else (expected, got)
+    for start, words in ((abs(more), "front"), (0, "end")) if len(other) == 1 else ():
+        if close(long.narrow(axis, start, short.shape[axis]), short, rtol, atol):
+            return [f"At the {words} of axis {axis} stand {abs(more)} too {'many' if more > 0 else 'few'}; the others are right."]
     return []

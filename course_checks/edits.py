@@ -24,11 +24,17 @@ def edits(tree: ast.Module, code: str) -> list[Edit]:
     """Every edit of the functions and classes in ``tree``, those that tell most first; one at a time may be made."""
     found: list[Edit] = []
     for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-        found += [*_of_expressions(function, code), *_of_all_axes(function), *_exchanged(function), *_of_statements(function, code)]
+        found += [
+            *_of_expressions(function, code),
+            *_of_all_axes(function),
+            *_of_all_arguments(function, code),
+            *_exchanged(function),
+            *_of_statements(function, code),
+        ]
     return sorted(found, key=lambda edit: (edit.rank, edit.line))
 
 
-def _put(owner: Any, field: str, index: int | None, new: Any) -> Callable[[], Callable[[], None]]:
+def put(owner: Any, field: str, index: int | None, new: Any) -> Callable[[], Callable[[], None]]:
     """Put ``new`` at one place of the tree, or a list of statements in place of one."""
 
     def make() -> Callable[[], None]:
@@ -67,7 +73,7 @@ def _of_expressions(function: ast.FunctionDef, code: str) -> Iterator[Edit]:
             line = getattr(node, "lineno", None) or getattr(owner, "lineno", None)  # the `for … if …` of a comprehension has none
             line = line or min((part.lineno for part in ast.walk(node) if hasattr(part, "lineno")), default=function.lineno)
             meaning = which.get(id(node), "") + meaning if isinstance(new, (ast.Name, ast.Attribute)) else meaning
-            yield Edit(rank, line, meaning, _put(owner, field, index, new))
+            yield Edit(rank, line, meaning, put(owner, field, index, new))
 
 
 def _which(function: ast.FunctionDef, code: str) -> dict[int, str]:
@@ -95,6 +101,19 @@ def _of_all_axes(function: ast.FunctionDef) -> Iterator[Edit]:
             yield Edit(1, same[0].value.lineno, meaning, _put_all([(keyword, "value", ast.Constant(other)) for keyword in same]))
 
 
+def _of_all_arguments(function: ast.FunctionDef, code: str) -> Iterator[Edit]:
+    """The same argument in several calls, left out of all at once."""
+    found: dict[str, list[tuple[ast.Call, ast.keyword]]] = {}
+    for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
+        for keyword in call.keywords:
+            found.setdefault(text_of(keyword, code), []).append((call, keyword))
+    for text, places in found.items():
+        if len(places) > 1:
+            rest = [(call, "keywords", [other for other in call.keywords if other is not keyword]) for call, keyword in places]
+            meaning = f"{text} is too much, here and in the lines where it stands again"
+            yield Edit(2, places[0][0].lineno, meaning, _put_all(rest))
+
+
 def _exchanged(function: ast.FunctionDef) -> Iterator[Edit]:
     """Two arguments, or two parts of a module, exchanged wherever they stand."""
     arguments = [a.arg for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs) if a.arg != "self"]
@@ -110,7 +129,7 @@ def _exchanged(function: ast.FunctionDef) -> Iterator[Edit]:
 
 def _put_all(places: list[tuple[Any, str, Any]]) -> Callable[[], Callable[[], None]]:
     def make() -> Callable[[], None]:
-        back = [_put(owner, field, None, new)() for owner, field, new in places]
+        back = [put(owner, field, None, new)() for owner, field, new in places]
 
         def undo_all() -> None:
             for undo in back:
@@ -129,11 +148,11 @@ def _of_statements(function: ast.FunctionDef, code: str) -> Iterator[Edit]:
                 continue
             for i, node in enumerate(body):
                 for rank, new, meaning in _other_statements(node, owner, body[i + 1 :], code):
-                    yield Edit(rank, node.lineno, meaning, _put(owner, field, i, new))
+                    yield Edit(rank, node.lineno, meaning, put(owner, field, i, new))
                 if isinstance(node, (ast.For, ast.While)) and isinstance(node.body[-1], ast.Return):
                     loop = type(node)(**{name: getattr(node, name) for name in node._fields} | {"body": node.body[:-1] or [ast.Pass()]})
                     meaning = f"{text_of(node.body[-1], code)} stands inside the loop, which ends after its first round"
-                    yield Edit(0, node.body[-1].lineno, meaning, _put(owner, field, i, [loop, node.body[-1]]))
+                    yield Edit(0, node.body[-1].lineno, meaning, put(owner, field, i, [loop, node.body[-1]]))
                 if all(isinstance(step, (ast.Assign, ast.AugAssign)) for step in body[i : i + 2]) and i + 1 < len(body):
                     yield Edit(4, node.lineno, "this line and the next stand in the wrong order", _exchange(owner, field, i))
 

@@ -129,10 +129,11 @@ def _run(exercise: Exercise, answer: Any, seed: int | None, known: Known, conven
             took = time.perf_counter() - began
             verdict = judge(exercise, cases, seen, known)
             if verdict.unexplained:  # right so far, or wrong for no reason that is known: call it again
-                verdict = judge(exercise, cases, observe_again(*asked, seen), known)
+                verdict = judge(exercise, cases, observe_again(*asked, seen, verdict.finding is not None), known)
             found = verdict.finding
             told = convention.explains(answer, cases, verdict, known)
-            if found is not None and verdict.unexplained and not told and (place := one_place(exercise, answer, cases, found, took)):
+            unsaid = found is not None and verdict.unexplained and not told
+            if unsaid and (place := one_place(exercise, answer, cases, found, took, verdict.refuses)):
                 found.mistake, found.hint = place
         except TooLong as stopped:
             message = too_long(LIMIT, stopped.number, stopped.line)

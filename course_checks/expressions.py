@@ -17,6 +17,7 @@ CONFUSED = [
     *(pair for one, other in map(str.split, BOTH_WAYS.split(", ")) for pair in ((one, other), (other, one))),
     *(("log10", "log"), ("gt", "ge"), ("floor", "ceil"), ("tanh", "sigmoid"), ("append", "extend"), ("softmax", "log_softmax")),
     ("prod", "sum"),
+    ("view", "reshape"),
 ]
 SWAPPED = {
     ast.Add: (ast.Sub, ast.Mult),
@@ -146,6 +147,8 @@ def _variable(place: Place) -> Iterator[Replacement]:
 
 def _attribute(place: Place) -> Iterator[Replacement]:
     node = place.node
+    if node.attr == "T" and isinstance(node.ctx, ast.Load):
+        yield 1, ast.Attribute(node.value, "mT", ast.Load()), f"{place.text} turns round all axes, and not only the last two"
     if reads_self(node) and place.field != "func":
         meaning = f"{place.text} is not the right thing there: another part of the module is meant"
         for other in sorted(place.held - {node.attr}):
@@ -244,6 +247,8 @@ def _of_call(node: ast.Call, code: str) -> Iterator[Replacement]:
             function = ast.Attribute(owner, other, ast.Load()) if owner is not None else ast.Name(other, ast.Load())
             yield 1, ast.Call(function, node.args, node.keywords), f"`{name}` is the wrong operation in {text}"
     for part in node.args if name in ("min", "max") and len(node.args) == 2 else ():
+        entrywise = ast.Call(ast.parse(f"torch.{name}imum", mode="eval").body, node.args, [])
+        yield 0, entrywise, f"{text} compares two whole tensors, and not entry with entry"
         yield 0, next(arg for arg in node.args if arg is not part), f"in {text} the part {text_of(part, code)} is too much"
     for i in range(len(node.args) - 1):
         args = [*node.args[:i], node.args[i + 1], node.args[i], *node.args[i + 2 :]]

@@ -21,6 +21,7 @@ class Verdict:
     earned: dict[str, float]
     finding: Finding | None
     remarks: list[str]
+    refuses: bool = True  # all that must be refused
 
     @property
     def points(self) -> float:
@@ -34,7 +35,7 @@ class Verdict:
         return (
             found is None
             or found.mistake in ("input changed in place", "result changed in place")
-            or (found.stage in ("values", "finite", "shape", "gradients") and (found.guessed or not found.mistake))
+            or (found.stage in ("raised", "type", "values", "finite", "shape", "gradients") and (found.guessed or not found.mistake))
         )
 
 
@@ -58,13 +59,13 @@ def judge(exercise: Exercise, cases: list[Case], seen: list[Observation], known:
     first = findings[0] if findings else None
     if named and first is not None and first.stage != "not attempted":
         name_the_mistake(exercise, cases, seen, first, known)
-        first.clues = first.clues or _clues(exercise, first)
+        first.clues = sorted([*_clues(exercise, first), *first.clues], key=lambda tip: "entries differ" in tip)
     if first is not None and first.stage == "not attempted":  # a blank, or an untouched find-the-bug stub
         earned = dict.fromkeys(earned, 0.0)
     elif not exercise.runs and first is not None and first.right:
         earned = {part: round(points * first.right, 2) for part, points in exercise.parts.items()}
     remarks = [] if first else sentences.remarks(seen[0], exercise, cases[0])
-    return Verdict(earned, first, remarks)
+    return Verdict(earned, first, remarks, not any(finding.case.rejects for finding in findings))
 
 
 def _clues(exercise: Exercise, finding: Finding) -> list[str]:
@@ -73,7 +74,7 @@ def _clues(exercise: Exercise, finding: Finding) -> list[str]:
     for name, got, want in finding.wrong:
         found = clues(got, want, exercise.rtol, exercise.atol) if isinstance(want, torch.Tensor) else []
         tips += [tip if name == finding.wrong[0][0] else f"In your {name}: {tip[0].lower()}{tip[1:]}" for tip in found]
-    return sorted(tips, key=lambda tip: "entries differ" in tip)
+    return tips
 
 
 def _plainness(finding: Finding) -> tuple:

@@ -64,12 +64,16 @@ def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observati
         again = seen[finding.index].again
         if again is not None and again.random:
             finding.mistake, finding.hint = RANDOM, RANDOM_WHY
+        elif (one := _here_alone(exercise, cases, seen, finding, known)) is not None:
+            finding.guessed, finding.mistake = True, one.name
+            finding.hint = f"Here your result is that of this mistake; in other cases it is not, so there may be one more. {one.hint}"
         elif finding.stage in ("values", "shape") and (name := _without_effect(exercise, cases, seen, known)):
-            finding.guessed, finding.mistake = True, f"`{name}` has no effect"
-            finding.hint = (
-                f"Your result stays the same when `{name}` is changed, and it should not. Is it used? "
-                "Or is a fixed number written in its place?"
-            )
+            text = f"our result stays the same when `{name}` is changed, and it should not."
+            if _decides(exercise, cases, finding, name, known):
+                finding.guessed, finding.mistake = True, f"`{name}` has no effect"
+                finding.hint = f"Y{text} Is it used? Or is a fixed number written in its place?"
+            else:
+                finding.clues = [f"Besides, y{text}"]
 
 
 def _explanation(exercise: Exercise, cases: list[Case], seen: list[Observation], finding: Finding, known: Known) -> Misconception | None:
@@ -89,7 +93,26 @@ def _explanation(exercise: Exercise, cases: list[Case], seen: list[Observation],
         return untouched
     candidates = [one for one in candidates if not one.untouched]
     rest = [i for i in usable if i not in part]
-    return next((one for one in candidates if alike(one, rest)), candidates[0] if candidates else None)
+    return max(candidates, key=lambda one: sum(alike(one, [i]) for i in rest), default=None)
+
+
+def _here_alone(exercise: Exercise, cases: list[Case], seen: list[Observation], finding: Finding, known: Known) -> Misconception | None:
+    """The one misconception that agrees in the finding's case, where many numbers do; None where two agree there, or only few numbers
+    are wrong: that can be chance."""
+    wrong = [(got, want) for _, got, want in finding.wrong if isinstance(want, torch.Tensor) and want.is_floating_point()]
+    if finding.stage != "values" or sum(int((~torch.isclose(got.double(), want.double(), 1e-3, 1e-3)).sum()) for got, want in wrong) < 4:
+        return None
+    with torch.random.fork_rng(devices=[]):
+        others = [(one, known.observed(exercise, one, cases[finding.index])) for one in exercise.misconceptions if not one.untouched]
+    found = [one for one, other in others if _behaves_like(exercise, seen[finding.index], other, finding)]
+    return found[0] if len(found) == 1 else None
+
+
+def _decides(exercise: Exercise, cases: list[Case], finding: Finding, name: str, known: Known) -> bool:
+    """Whether every other value of this input changes the right result in the finding's case: else it is not what is wrong there."""
+    expected = known.expected(exercise, finding.case)[0]
+    asked = changes(exercise.kind, [(case.args, ()) for case in cases], finding.index)
+    return not any(other == name and _still_right(exercise, args, expected) for other, args in asked)
 
 
 def _without_effect(exercise: Exercise, cases: list[Case], seen: list[Observation], known: Known) -> str:

@@ -1,13 +1,15 @@
 """Whether one small edit makes a wrong answer right: that proves the place of the mistake. Like ``observe``, it runs a learner's code."""
 
 import ast
+import inspect
 import linecache
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from .again import observe_again
 from .case import Case
-from .edits import Edit, edits
+from .edits import Edit, edits, put
 from .exercise import Exercise
 from .judge import Finding, Trial, judge
 from .known import Known
@@ -21,9 +23,12 @@ SECONDS = 0.5  # of the processor, for the search
 HEAVY = {"linalg", "lstsq", "svd", "pinverse", "kron", "cdist", "cartesian_prod"}
 
 
-def one_place(exercise: Exercise, answer: Any, cases: list[Case], finding: Finding, took: float) -> tuple[str, str] | None:
+def one_place(
+    exercise: Exercise, answer: Any, cases: list[Case], finding: Finding, took: float, refuses: bool = True
+) -> tuple[str, str] | None:
     """Mistake and sentence, where one small edit of the answer makes it right in every case; None where none is found.
-    ``took`` is what the answer itself needed for all cases, in seconds: an edit can make a loop endless, and is not waited for.
+    Unless the answer ``refuses`` what it should, that may be missing in the end, too. ``took`` is what the answer itself needed for all
+    cases, in seconds: an edit can make a loop endless, and is not waited for.
 
     Not in an exercise that hands out code with a bug: there finding the place is the task.
     """
@@ -39,16 +44,42 @@ def one_place(exercise: Exercise, answer: Any, cases: list[Case], finding: Findi
         return None
     if HEAVY & {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(tree)}:
         return None
-    search = _Search(exercise, answer, cases, finding, tree, edits(tree, code), took)
+    search = _Search(exercise, answer, cases, finding, tree, [*_defaults(exercise, tree), *edits(tree, code)], took)
     try:
         while (found := search.next()) is not None:
-            if search.always_right(found[1]):
+            began = time.process_time()
+            rest = search.rest(found[1])
+            search.left -= time.process_time() - began
+            if rest is None or rest.case.rejects is not None and not refuses:
                 meaning = f"{found[0].meaning[0].upper()}{found[0].meaning[1:]}"
-                text = f"{meaning}. Everything else is right: with that place mended, your answer passes."
+                but = f"but for what must be refused, as with “{rest.case.label}”" if rest else ""
+                text = f"{meaning}. Everything else is right{f', {but}.' if but else ': with that place mended, your answer passes.'}"
                 return f"one place, in line {found[0].line}", text
     except TooLong:  # an edit can make a loop endless
         pass
     return None
+
+
+def _defaults(exercise: Exercise, tree: ast.Module) -> Iterator[Edit]:
+    """The stub's defaults, where the answer has others: code from elsewhere brings its own."""
+    parts = (
+        [getattr(exercise.right, name, exercise.right) for name in ("__init__", "forward")]
+        if exercise.kind == "module"
+        else [exercise.right]
+    )
+    stubs = {part.__name__: inspect.signature(part).parameters for part in parts}
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name in stubs):
+        names = function.args.args[-len(function.args.defaults) :] if function.args.defaults else []
+        for i, (argument, default) in enumerate(zip(names, function.args.defaults, strict=True)):
+            ours = stubs[function.name].get(argument.arg)
+            if (
+                ours
+                and isinstance(default, ast.Constant)
+                and isinstance(ours.default, (bool, int, float))
+                and ours.default != default.value
+            ):
+                meaning = f"by default `{argument.arg}` is {default.value!r} here, and {ours.default} in the stub"
+                yield Edit(0, argument.lineno, meaning, put(function.args, "defaults", i, ast.Constant(ours.default)))
 
 
 class _Search:
@@ -59,10 +90,12 @@ class _Search:
     ):
         self.exercise, self.answer, self.cases, self.finding, self.tree, self.todo = exercise, answer, cases, finding, tree, iter(todo)
         self.space = namespaces_of(answer)[0]
-        self.left, self.limit = SECONDS, min(4 * SECONDS, 1.2 * SECONDS + 5 * took)
+        self.left, self.limit, self.once = SECONDS, min(4 * SECONDS, SECONDS + 5 * took), SECONDS + 5 * took / len(cases)
         self.known = Known()
         self.known.expected(exercise, finding.case)  # now: inside the search the oracle's functions may be forbidden
-        self.forbidden = {name.split(".")[-1] for name in exercise.forbidden}
+        self.forbidden = {name.split(".")[-1] for name in exercise.forbidden if name.startswith("torch.")} - {
+            "forward"
+        }  # what an edit may put
 
     def next(self) -> tuple[Edit, Any] | None:
         """The next edit that makes the failing case right, and the answer with it."""
@@ -83,16 +116,17 @@ class _Search:
                     box.append((edit, changed))
                     return
 
-        limited(work, self.answer, self.exercise.forbidden, self.limit, lambda: edit_began)
+        limited(work, self.answer, self.exercise.forbidden, self.once, lambda: edit_began)
         return box[0] if box else None
 
-    def always_right(self, changed: Any) -> bool:
-        """Whether a changed answer is right in every case, also when it is called again."""
+    def rest(self, changed: Any) -> Finding | None:
+        """What is wrong with a changed answer, also when it is called again; last of all what it does not refuse as it should."""
         asked = self.exercise.kind, changed, [(case.args, case.gradients) for case in self.cases], self.exercise.forbidden, self.limit
         seen = observe_all(*asked)
-        if judge(self.exercise, self.cases, seen, self.known, named=False).finding is not None:
-            return False
-        return judge(self.exercise, self.cases, observe_again(*asked, seen), self.known, named=False).finding is None
+        found = judge(self.exercise, self.cases, seen, self.known, named=False).finding
+        if found is not None and found.case.rejects is None:
+            return found
+        return judge(self.exercise, self.cases, observe_again(*asked, seen, False), self.known, named=False).finding
 
     def _with(self, edit: Edit) -> Any:
         """The answer with one edit; None where that is no code, or uses what the exercise forbids."""

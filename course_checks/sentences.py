@@ -1,6 +1,9 @@
 """The sentences a learner reads when an answer is not a plain wrong number."""
 
+import inspect
+import os
 import re
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -46,48 +49,8 @@ def wrong_numbers(name: str, got: Any, want: Any) -> str:
     return f"Your {name} {does(name, 'is', 'are')} {brief(got)}; expected {brief(want)}"
 
 
-# What PyTorch says, and what it means here: (a part of its message, the mistake, the sentence).
-_PLAIN_WORDS = (
-    (
-        "Can't call numpy()",
-        "leaves PyTorch for NumPy",
-        "A tensor that takes part in training cannot become a NumPy array: no gradient would flow. Stay with torch functions.",
-    ),
-    (
-        "leaf Variable that requires grad is being used in an in-place",
-        "input changed in place",
-        "Your code writes into its input. Make a new tensor instead.",
-    ),
-    (
-        "modified by an inplace operation",
-        "result changed in place",
-        "A tensor that the gradient still needs was overwritten after it was computed: by `+=` or its like, by an assignment into it, "
-        "or by an operation that ends in an underscore. Make a new tensor instead.",
-    ),
-    (
-        "unexpected keyword argument",
-        "parameter renamed",
-        "The check calls your answer with the parameter names of the stub. Keep them as they were: {signature}",
-    ),
-    (
-        "does not require grad and does not have a grad_fn",
-        "gradient cut",
-        "Nothing in the result depends on the inputs in a way PyTorch can follow. Does a tensor here have to ask for gradients, "
-        "with `requires_grad_`?",
-    ),
-)
-
-_WHAT_TORCH_WANTS = (
-    (
-        "batch2 tensor|mat1 and mat2 shapes",
-        "`@` sums over the last axis of its left side and the second-last of its right side: these two must be equally long.",
-    ),
-    ("must have the same dtype", "Both sides of a product must hold numbers of one kind. Is one of them a mask, or made of whole numbers?"),
-    ("tensor a .* tensor b", "Axes are matched from the right, and two that meet must be equally long, or one of them 1."),
-    ("Boolean value of Tensor with more", "`and`, `or`, `not` and `if` want one truth value. Entry by entry write `&`, `|` and `~`."),
-    ("Dimension out of range", "There are fewer axes: after `any`, `sum` or an index an axis is gone, and those behind it move up."),
-    ("index out of range in self", "A table was asked for a row that it does not have. Which numbers do you look up in it?"),
-)
+# What Python and PyTorch say: a pattern, perhaps a mistake's name, and what it means here.
+EXCEPTIONS = re.findall(r"(?m)^- `(.+)`: (?:\*\*(.+)\*\*: )?(.+)$", Path(__file__).with_name("exceptions.md").read_text(encoding="utf-8"))
 
 
 def on_purpose(error: Error) -> bool:
@@ -98,7 +61,8 @@ def on_purpose(error: Error) -> bool:
 def raised(error: Error, exercise: Exercise, case: Case) -> tuple[str, str | None, str | None]:
     """Message, mistake and hint for an answer that stopped with an exception, with the learner's own line."""
     where = f" in line {error.number} of your cell: `{error.line}`" if error.line else ""
-    text = f"Your code stopped{where} with {error.type}: {error.message}"
+    first = re.split(r", but expected one of:|\n", error.message)[0]
+    text = f"Your code stopped{where} with {error.type}{': ' * bool(first)}{first}"
     if error.hidden:
         return (
             f"{text}\nA variable named `{error.hidden}` hides Python's own `{error.hidden}`: run `del {error.hidden}`, then run the "
@@ -106,21 +70,31 @@ def raised(error: Error, exercise: Exercise, case: Case) -> tuple[str, str | Non
             "redefined name",
             None,
         )
-    for part, mistake, words in _PLAIN_WORDS:
-        if part in error.message:
-            return f"{text}\n{words.format(signature=exercise.signature)}", mistake, None
+    said = f"{error.line}  {error.message}"
+    mistake, words = next((found[1:] for found in EXCEPTIONS if re.search(found[0], said)), ("", ""))
+    if mistake:
+        return f"{text}\n{words.format(signature=exercise.signature)}", mistake, None
     if on_purpose(error) and error.type != "NotImplementedError":
         return (
             f"This input is allowed, but your own test refuses it{where}\nIt said: {error.type}: {error.message}",
             "refuses good input",
             "Compare the condition of your test with the docstring: it is true for an input for which it should be false.",
         )
-    for pattern, words in _WHAT_TORCH_WANTS:
-        if re.search(pattern, error.message):
-            text += f"\n{words}"
-    if re.search(r"size|shape|dimension|broadcast|mat1", error.message) and (sizes := _sizes(case)):
+    text += f"\n{words}" if words else ""
+    if "NoneType" in error.message and (left_out := _left_out(exercise, case)):
+        text += f"\nIn this case {' and '.join(left_out)} {'is' if len(left_out) == 1 else 'are'} None: one may leave that out."
+    if re.search(r"size|shape|dimension|broadcast|mat1|indices|unpack|element|out of bounds", error.message, re.I) and (
+        sizes := _sizes(case)
+    ):
         text += f"\nThe sizes of this input: {sizes}."
     return text, None, None
+
+
+def _left_out(exercise: Exercise, case: Case) -> list[str]:
+    """What an answer is called without in a case: it has to do with None there."""
+    right, given = getattr(exercise.right, "forward", exercise.right), case.args.get("inputs", case.args) or {}
+    defaults = {name: parameter.default for name, parameter in inspect.signature(right).parameters.items()}
+    return [f"`{name}`" for name, default in defaults.items() if given.get(name, default) is None]
 
 
 def _sizes(case: Case) -> str:
@@ -129,7 +103,7 @@ def _sizes(case: Case) -> str:
     return ", ".join(f"{name} {tuple(value.shape)}" for name, value in inputs.items() if isinstance(value, torch.Tensor))
 
 
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+_NUMBER = re.compile(r"(?<!\w)(?<!(?<!\.)\.)-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def _numbers(text: str) -> list[float]:
@@ -253,6 +227,22 @@ def other_nesting(names: tuple[str, ...], got: Any, want: Any) -> str:
     if isinstance(got, int) and isinstance(want, int):
         return f"Your result holds {got} {'entry' if got == 1 else 'entries'}; expected {want}."
     return f"Your result divides its entries among its lists in another way than expected: {got} entries instead of {want}."
+
+
+def other_texts(got: list[str], expected: list[str]) -> str:
+    """Where two lists of texts part: the first entry that differs, from shortly before its first letter that does."""
+    at = next((i for i, (one, other) in enumerate(zip(got, expected, strict=False)) if one != other), min(len(got), len(expected)))
+    text = (
+        ""
+        if len(got) == len(expected)
+        else f"Your result holds {len(got)} {'entry' if len(got) == 1 else 'entries'}; expected {len(expected)}. "
+    )
+    if max(map(len, map(repr, (got, expected)))) <= 60:
+        return f"{text}Your result is {got}; expected {expected}."
+    mine, wanted = (texts[at] if at < len(texts) else "" for texts in (got, expected))
+    cut = max(0, len(os.path.commonprefix([mine, wanted])) - 20) if max(len(mine), len(wanted)) > 55 else 0
+    mine, wanted = (brief(f"{'…' * bool(cut)}{words[cut:]}") if words else "not there" for words in (mine, wanted))
+    return f"{text}The first that differs is entry {at}: yours is {mine}; expected {wanted}."
 
 
 def wrong_entries(got: Any, expected: Any, wrong: list[str]) -> str:

@@ -76,7 +76,8 @@ class Trial:
             return self._value(expected)
         problem = type_problem(seen, expected, exercise, lambda a, b: same(exercise, a, b))
         if problem:
-            return self.found("type", *problem, got=seen.value, expected=expected)
+            text = problem[0].replace("Your function", "Your module") if exercise.kind == "module" else problem[0]
+            return self.found("type", text, problem[1], got=seen.value, expected=expected)
         return self._numbers(expected) or self._inputs() or self._gradients(gradients) or self._again() or self._calls()
 
     def _blank(self) -> Finding:
@@ -100,7 +101,7 @@ class Trial:
     def _numbers(self, expected: Any) -> Finding | None:
         exercise, got = self.exercise, self.seen.value
         if isinstance(expected, list) and all(isinstance(item, str) for item in expected):
-            text = f"Your result is {sentences.brief(got)}; expected {sentences.brief(expected)}."
+            text = sentences.other_texts(got, expected)
             return None if same(exercise, got, expected) else self.found("values", text, got=got, expected=expected)
         if (mine := nesting(got)) != (wanted := nesting(expected)):
             return self.found("shape", sentences.other_nesting(exercise.outputs, mine, wanted), got=got, expected=expected)
@@ -115,7 +116,12 @@ class Trial:
         for name, got, want in results:
             if isinstance(want, torch.Tensor) and torch.isfinite(want).all() and not torch.isfinite(got).all():
                 bad = "NaN (not a number)" if torch.isnan(got).any() else "infinity"
-                return self.found("finite", f"Your {name} contains {bad}; every expected number is finite.", got=got, expected=want)
+                return self.found(
+                    "finite",
+                    f"Your {name} {sentences.does(name, 'contains', 'contain')} {bad}; every expected number is finite.",
+                    got=got,
+                    expected=want,
+                )
         wrong = [result for result in results if not same_item(exercise, *result[1:])]
         if not wrong:
             return None
@@ -172,16 +178,17 @@ class Trial:
                 what, hint = f"the {kind}", "An exception has to be raised, with `raise`; `return` hands it over like any result."
             text = f"This input must be refused with a {name}, but your answer returned {what}."
             return self.found("values", text, "accepts bad input", hint, got=self.seen.value)
-        if name not in error.classes:
+        missing = [text for text in self.case.mentions if not sentences.mentions(error.message, text)]
+        accident = not sentences.on_purpose(error)
+        if name not in error.classes or accident and missing:
             text = f"This input must be refused with a {name}; your answer stopped with {error.type}: {error.message}"
-            if not sentences.on_purpose(error):
+            if accident:
                 hint = "Python stopped, and not a test of yours: test for this input first, before anything is computed."
                 return self.found("values", text, "stops by accident", hint)
             hint = "You do test for this input, as you should. Only the kind of exception is another one than the docstring promises, and "
             hint += "whoever calls you waits for that one."
             hint += " (An assert also vanishes when Python runs with -O.)" if error.type == "AssertionError" else ""
             return self.found("values", text, f"not a {name}", hint)
-        missing = [text for text in self.case.mentions if not sentences.mentions(error.message, text)]
         if missing:
             what = "number" if any(c.isdigit() for c in missing[0]) else "word"
             text = f"It raises {name}, as it should, but the message does not say {missing[0]!r}: “{error.message}”."

@@ -73,7 +73,7 @@ def several_heads(init: dict, parameters: dict, inputs: dict) -> Tensor:
         full = torch.zeros(query.shape[0], query.shape[1], key.shape[1], dtype=torch.bool) | mask
         empty = ~full.any(-1, keepdim=True)
         mask = ~(full | empty).repeat_interleave(heads, dim=0)
-    bias = torch.cat([parameters[f"w_{name}.bias"] for name in "qkv"]) if init["bias"] else None
+    bias = torch.cat([parameters[f"w_{name}.bias"] for name in "qkv"]) if init.get("bias", True) else None
     w_o, b_o = parameters["w_o.weight"], parameters.get("w_o.bias")
     more = {f"{name}_proj_weight": parameters[f"w_{name}.weight"] for name in "qkv"}
     more |= {"use_separate_proj_weight": True, "need_weights": False, "attn_mask": mask}

@@ -9,7 +9,8 @@ answer, whether it passes, and the code. Code is a change of the solution's answ
     + scores = scores.masked_fill(~mask, -1e9)
 
 ``once`` behind ``passes`` or ``fails`` marks an answer that a check once judged wrongly. ``from "…"`` names the entry of the same exercise
-that is changed, where it is not the solution.
+that is changed, where it is not the solution. ``seen "…"`` says where the same was published by somebody who did not know this course:
+``python benchmarks/judge_record.py`` counts how those are judged.
 """
 
 import ast
@@ -28,7 +29,7 @@ from course_utils.paths import ROOT
 
 USUAL = "import math, torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 PAGES = Path(__file__).resolve().parent
-VERDICT = re.compile(r'(passes|fails)( once)?((?:; (?:says|never|from) "[^"]+")*)')
+VERDICT = re.compile(r'(passes|fails)( once)?((?:; (?:says|never|from|seen) "[^"]+")*)')
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Answer:
     says: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     other: str = ""  # the entry that this one changes; the solution without it
+    seen: str = ""  # where it was published
 
     def code(self) -> str:
         """What stands in the answer cell."""
@@ -90,8 +92,8 @@ def _entry(text: str) -> Answer:
     change = read_change(body)
     if found is None or not what or not (change.edits or change.whole) or change.others:
         raise ValueError(f"## {heading}: a verdict and a change are wanted, not {verdict!r} {change.others}")
-    says, never, other = (tuple(re.findall(rf'{word} "([^"]+)"', found[3])) for word in ("says", "never", "from"))
-    return Answer(exercise, what, change, found[1] == "passes", bool(found[2]), says, never, "".join(other))
+    says, never, other, seen = (tuple(re.findall(rf'; {word} "([^"]+)"', found[3])) for word in ("says", "never", "from", "seen"))
+    return Answer(exercise, what, change, found[1] == "passes", bool(found[2]), says, never, "".join(other), ", ".join(seen))
 
 
 @cache

@@ -3,12 +3,14 @@
 Those that a check once judged wrongly run every day, of the others a quarter; all of them with ``--full`` or for chosen chapters.
 """
 
+import json
 import os
 
 import pytest
 
 from course_checks.engine import examine
 from course_checks.lookup import chapters, find
+from course_utils.paths import ROOT
 from tests.answers import Answer, answers
 
 CHOSEN = [c for c in os.environ.get("COURSE_CHAPTERS", "").split(",") if c]
@@ -23,6 +25,13 @@ def test_every_exercise_has_right_ones() -> None:
         right = [entry.exercise for entry in answers(chapter) if entry.passes]
         few = {exercise.id for exercise in (find(f"{entry}") for entry in dict.fromkeys(right)) if right.count(exercise.id) < 2}
         assert not few, f"fewer than two right answers written differently: {', '.join(sorted(few))}"
+
+
+def test_the_readme_quotes_the_record_of_published_answers() -> None:
+    wrong = json.loads((ROOT / "benchmarks" / "results" / "judge_record.json").read_text(encoding="utf-8"))["wrong"]
+    count = sum(bool(entry.seen) and not entry.passes for chapter in chapters() for entry in answers(chapter))
+    told = f"of {count} wrong answers that others have published, {wrong['accepted']} pass, and {count - wrong['where only']} are told why"
+    assert sum(wrong.values()) == count and told in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("entry", DAILY, ids=lambda entry: f"{entry.exercise} {entry.what}")

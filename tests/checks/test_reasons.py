@@ -8,7 +8,7 @@ import torch
 from made import changed, made, mistake
 from torch import nn
 
-from course_checks.case import Case, Registered, register
+from course_checks.case import Case, Registered, refusal, register
 from course_checks.clues import clues
 from course_checks.engine import examine
 from course_checks.exercise import Exercise, ModuleExercise, Prediction
@@ -141,6 +141,7 @@ def test_numbers_may_be_ints_floats_or_tensors():
         ("a 5x3 matrix", "3", True),
         ("no such Token", "token", True),
         ("width 3.0", "3", True),
+        ("size must lie in 1..3", "3", True),
     ],
 )
 def test_numbers_in_messages(message, wanted, said):
@@ -228,6 +229,65 @@ def test_an_input_that_is_not_used_is_named():
     scaled = exercise(lambda x, scale: x * scale, [{"x": X, "scale": s} for s in (2.0, 3.0)])
     assert examine(scaled, lambda x, scale: x * 3).mistake == "`scale` has no effect"
     assert examine(scaled, lambda x, scale: x * 5 + 1).mistake == "`scale` has no effect"
+
+
+def test_an_input_that_is_not_used_and_decides_nothing_comes_second():
+    cut = exercise(lambda x, most: x.clamp(max=most), [{"x": X, "most": most} for most in (90.0, 80.0, 0.1)])
+    result = examine(cut, lambda x, most: x + 1)
+    assert result.mistake is None and "Besides, your result stays the same when `most` is changed" in str(result)
+
+
+def test_what_has_an_effect_in_another_case_only_is_not_said_to_have_none():
+    cut = exercise(lambda x, most: (x * most).round(), [{"x": X, "most": 0.01}, {"x": X * 5, "most": 7.0}, {"x": X, "most": 0.02}])
+    assert "effect" not in str(examine(cut, lambda x, most: (x * most).round() + 1))
+
+
+def test_one_mistake_in_one_case_and_another_elsewhere():
+    powers = exercise(lambda x, k: x.exp() if k else x.sum(-1, keepdim=True) * x, [{"x": X, "k": k} for k in (True, False)])
+    pages = mistake("not exponentiated", lambda x, k: x if k else x.sum(-1, keepdim=True) * x, "Think of the exponential of each entry.")
+    powers = made(powers.oracle, powers.draw(0), pages)
+    result = examine(powers, lambda x, k: x * 1 if k else x.sum(-1, keepdim=True) + x.exp())
+    assert result.mistake == "not exponentiated" and "in other cases it is not" in result.hint
+
+
+def test_two_lists_of_long_texts_show_where_they_part():
+    texts = [f"a text, long enough to be cut, with the number {i} in it, and more" for i in range(3)]
+    lists = exercise(lambda x: texts, [{"x": X}])
+    said = examine(lists, lambda x: [*texts[:2], texts[2].replace("more", "less")]).message
+    assert "entry 2: yours is '…number 2 in it, and less'; expected '…number 2 in it, and more'" in said
+    said = examine(lists, lambda x: texts[:2]).message
+    assert "holds 2 entries; expected 3. The first that differs is entry 2: yours is not there" in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (lambda x, mask=None: x.masked_fill(~mask, 0), ["In this case `mask` is None"]),
+        (lambda x, mask=None: x @ x, ["must be equally long", "The sizes of this input: x (3, 4)"]),
+        (lambda x, mask=None: min(x, 2 * x), ["truth value"]),  # its line cannot be read here
+        (lambda x, mask=None: x.sum(dim=2), ["Dimension out of range", "fewer axes", "x (3, 4)"]),
+        (lambda x, mask=None: x.mT.view(-1), ["`reshape` copies"]),
+        (lambda x, mask=None: 1 - (x > 0), ["`~mask` turns it round"]),
+        (lambda x, mask=None: torch.where(mask, x, 0), ["a tensor of True and False", "`mask` is None"]),
+        (lambda x, mask=None: x.long().mean(), ["`.float()` first"]),
+    ],
+)
+def test_what_python_and_torch_say_is_put_into_plain_words(answer, says):
+    panel = str(examine(made(lambda x, mask=None: x, [Case("one", {"x": X})]), answer))
+    assert all(text in panel for text in says) and "but expected one of" not in panel, panel
+
+
+def test_an_accident_of_python_is_no_test():
+    steps = made(lambda x, size: x, [Case("one", {"x": X, "size": 1}), refusal("size 0", {"x": X, "size": 0}, "0")])
+    result = examine(steps, lambda x, size: torch.stack([x[i] for i in range(0, len(x), size)]))
+    assert result.mistake == "stops by accident" and "as it should" not in result.message
+
+
+def test_clues_of_almost_right_results():
+    told = lambda got, expected: " ".join(clues(got, expected, 1e-4, 1e-5))  # noqa: E731
+    assert "nearly right" in told(X.bfloat16().float(), X) and "nearly right" not in told(X + 1, X)
+    assert "At the front of axis 0 stand 1 too many" in told(torch.cat([X[:1], X]), X)
+    assert "At the end of axis 1 stand 2 too few" in told(X[:, :2], X)
 
 
 def test_the_output_without_a_gradient_is_named():

@@ -8,7 +8,7 @@ import pytest
 import torch
 from made import made, mistake
 
-from course_checks.case import Case
+from course_checks.case import Case, refusal
 from course_checks.edits import edits
 from course_checks.engine import examine
 from course_checks.exercise import Exercise
@@ -84,6 +84,32 @@ def test_the_place_is_named(right, wrong, says):
 def test_a_tests_number_is_not_blamed_for_a_step_too_many():
     result = told(lambda x: x * 2, "def f(x):\n    if len(x) == 2:\n        return x\n    return x * 2")
     assert "The step `if len(x) == 2 …` is too much" in result.hint
+
+
+def power(x, eps=0.5):
+    return (x.square() + eps).sqrt()
+
+
+REFUSAL = refusal("eps = -1", {"x": X, "eps": -1.0}, "-1")
+
+
+@pytest.mark.parametrize(
+    ("cases", "line", "says"),
+    [
+        (
+            CASES,
+            "eps=1e-9):\n    return (x * x + eps).sqrt()",
+            "By default `eps` is 1e-09 here, and 0.5 in the stub. Everything else is right",
+        ),
+        ([*CASES, REFUSAL], "eps=0.5):\n    return (x * x - eps).sqrt()", "right, but for what must be refused, as with “eps = -1”."),
+        (CASES, "eps=0.5):\n    y = x.mT * x\n    return (x * x + eps).sqrt()", "In `x.mT * x` the second part, `x`, is too much"),
+    ],
+)
+def test_defaults_refusals_and_exceptions_do_not_hide_the_place(cases, line, says):
+    cell, space = f"def power(x, {line}", {"torch": torch, "__name__": "__main__"}
+    linecache.cache["<power>"] = (len(cell), None, cell.splitlines(True), "<power>")
+    exec(compile(cell, "<power>", "exec"), space)
+    assert says in str(examine(made(power, cases, name="power"), space["power"], seed=0))
 
 
 def test_code_with_a_bug_handed_out_keeps_its_secret():

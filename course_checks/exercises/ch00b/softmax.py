@@ -18,7 +18,7 @@ def softmax(scores: Tensor, temperature: float = 1.0) -> Tensor:
     return strength / strength.sum(dim=-1, keepdim=True)
 
 
-def oracle(scores: Tensor, temperature: float) -> Tensor:
+def oracle(scores: Tensor, temperature: float = 1.0) -> Tensor:
     return library_softmax(scores.double() / temperature, dim=-1).float()
 
 
@@ -42,7 +42,7 @@ def draw(seed: int) -> list[Case]:
 def fixed() -> list[Case]:
     huge, low = torch.tensor([[900.0, 898.0], [-901.0, -900.0]]), torch.tensor([[-400.0, -401.0, -399.5]])
     return [
-        case("one row, no batch", torch.tensor([2.0, -1.0, 0.5]), 1.0, shape="(score,)"),
+        Case("one row, no batch, no temperature given", {"scores": torch.tensor([2.0, -1.0, 0.5])}, shape="(score,)"),
         case("rows of a single score", torch.tensor([[3.0], [-2.0]]), 2.0),
         case("three equal scores", torch.full((2, 3), 7.0), 0.5),
         case("one row of huge scores, one of hugely negative ones", huge, 1.0, "large scores"),

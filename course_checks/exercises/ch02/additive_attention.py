@@ -76,12 +76,13 @@ def fixed() -> list[Case]:
     scores = (torch.tanh((inputs["query"] @ w_q.T)[:, :, None] + (inputs["key"] @ w_k.T)[:, None]) @ v.T)[..., 0]
     lowest = scores <= scores.kthvalue(2, dim=-1, keepdim=True).values
     alone = {"query": randn(g, 1, 3, 4), "key": randn(g, 1, 2, 5), "value": randn(g, 1, 2, 1)}
-    million = {**args, "parameters": steep}
+    million, far = {**args, "parameters": steep}, {**args, "parameters": {**steep, "v.weight": 1e5 * v}}
     return [
         case("a batch of one, values of width 1, mask left out", args, alone, "values"),
         case("2 × 2 queries and masks of shape (query, key)", args, {**inputs, "mask": lowest[1]}),
         case("scores of about a million, mask left out", million, inputs, "values"),
         case("scores of about a million, the largest hidden", million, {**inputs, "mask": lowest}),
+        case("scores of about a hundred thousand million, the largest hidden", far, {**inputs, "mask": lowest}),
     ]
 
 

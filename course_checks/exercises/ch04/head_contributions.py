@@ -48,9 +48,10 @@ def fixed() -> list[Case]:
     g = generator(4)
     causal = {**arguments(g), "mask": torch.ones(5, 5).tril().bool()}
     steep = {**arguments(g), "mask": torch.eye(5).bool()}
-    steep["w_q"] = 1e5 * steep["w_q"]
+    far, steep["w_q"] = {**steep, "w_q": 1e11 * steep["w_q"]}, 1e5 * steep["w_q"]
     return [
         case("scores of about a hundred thousand, each token sees itself alone", steep),
+        case("scores of about a hundred thousand million, each token sees itself alone", far),
         Case("one head", arguments(g, n=4, h=1, d_v=5)),
         Case("heads wider than the model", arguments(g, n=3, h=2, d_v=8)),
         case("no token may look ahead", causal),

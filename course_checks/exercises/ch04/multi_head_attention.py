@@ -65,8 +65,9 @@ def fixed() -> list[Case]:
     g, alone = generator(9), torch.eye(4, 5).bool()
     steep = "scores of about a hundred thousand, one key permitted"
     far = "scores of about ten thousand million, of either sign, one key permitted"
-    left_out = case(g, "one sequence, nothing else handed over", "self", randn(g, 1, 4, 12))
+    left_out = case(g, "one sequence, all else left out", "self", randn(g, 1, 4, 12))
     left_out.args["inputs"] = {"query": left_out.args["inputs"]["query"]}
+    del left_out.args["init"]["bias"]
     return [
         left_out,
         case(g, "sequences of one token", "self", randn(g, 2, 1, 12)),

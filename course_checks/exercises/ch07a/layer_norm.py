@@ -19,9 +19,9 @@ def oracle(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5) -> Tensor
 
 
 def spread(x: Tensor) -> Tensor:
-    """The features of every token moved apart until their standard deviation is 0.6: where the epsilon stands has cases of its own."""
+    """The features of every token moved apart until their standard deviation is 1.2: where the epsilon stands has cases of its own."""
     mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True, unbiased=False)
-    return mean + (x - mean) * (0.6 / std).clamp(min=1)
+    return mean + (x - mean) * (1.2 / std).clamp(min=1)
 
 
 def case(g: torch.Generator, label: str, x: Tensor, part: str = "values", **eps: float) -> Case:
@@ -52,6 +52,7 @@ def fixed() -> list[Case]:
         case(g, "one token of one sequence", randn(g, 1, 1, 5) + 1),
         case(g, "a single token, one axis", randn(g, 5) + 1),
         case(g, "tokens of tiny variance, eps = 0.01", 0.003 * randn(g, 2, 4, 6), "eps", eps=0.01),
+        case(g, "tokens of tiny variance, eps left out", 0.003 * randn(g, 2, 4, 6), "eps"),
         Case("tokens whose features are all equal", args, part="eps", shape="(batch, token, d_model)"),
     ]
 

@@ -92,7 +92,7 @@ def oracle(init: dict, parameters: dict, inputs: dict, method: str = "forward") 
     state = {their_name(name): value for name, value in parameters.items() if not name.startswith(ends)}
     hidden = ~torch.ones(y.shape[1], y.shape[1]).tril().bool()
     masks = {"tgt_mask": hidden, "memory_key_padding_mask": source == 0}
-    model = theirs(d, init["num_heads"], init["d_ff"], init["num_layers"])
+    model = theirs(d, init["num_heads"], init["d_ff"], init.get("num_layers", 2))
     if method == "decode":
         state = {name.removeprefix("decoder."): value for name, value in state.items() if name.startswith("decoder.")}
         stream = functional_call(model.decoder, state, (y, inputs["memory"]), masks)
@@ -133,8 +133,10 @@ def draw(seed: int) -> list[Case]:
 
 def fixed() -> list[Case]:
     g = generator(5)
+    left_out = case(g, "one sentence, the number of layers left out", "values", [4], 6)
+    del left_out.args["init"]["num_layers"]
     return [
-        case(g, "two layers, one sentence", "values", [4], 6),
+        left_out,
         case(g, "a single word on each side", "values", [1], 1),
         case(g, "three layers, sources of 8 and 3 words", "padding", [8, 3], 2, layers=3),
     ]

@@ -31,7 +31,7 @@ def prefix_losses(model: Callable, source: Tensor, target: Tensor, pad_id: int) 
     return torch.stack(losses, 1)
 
 
-def oracle(model: Registered, source: Tensor, target: Tensor, pad_id: int) -> tuple[Tensor, Tensor]:
+def oracle(model: Registered, source: Tensor, target: Tensor, pad_id: int = 0) -> tuple[Tensor, Tensor]:
     losses = prefix_losses(CALLABLES[model.name], source, target, pad_id)
     return (losses.sum() / (target[:, 1:] != pad_id).sum()).float(), losses.float()
 
@@ -62,7 +62,10 @@ def fixed() -> list[Case]:
     g = generator(4)
     floats, targets = randn(g, 2, 6), draw_targets(g, [2, 5], 0)
     begun, short, one = torch.tensor([[1, 5, 4, 2], [1, 0, 0, 0], [1, 9, 2, 0]]), torch.tensor([[1, 2]]), torch.tensor([[1], [1]])
+    left_out = case("padding, and pad_id left out", "padding", integers(g, 3, VOCAB, 2, 5), draw_targets(g, [1, 4], 0))
+    del left_out.args["pad_id"]
     return [
+        left_out,
         case("a model whose source is floats", "padding", floats, targets, model="listening_toy", gradients=("source",)),
         case("one target is begin and pads", "padding", integers(g, 3, VOCAB, 3, 5), begun),
         case("a target of begin and end alone", "values", integers(g, 3, VOCAB, 1, 3), short),

@@ -47,13 +47,18 @@ def fixed() -> list[Case]:
     edges = {
         "ids": torch.tensor([[2, 7, 8, 9, 10, 11, 3]]),
         "special": torch.tensor([[1, 0, 0, 0, 0, 0, 1]]).bool(),
-        "mask_id": 29,  # float32 has no 0.9: the one it has is smaller
-        "chance": torch.tensor([[0.0, 0.0, 0.15, 0.1499, 0.149, 0.02, 0.01]], dtype=torch.float64),
-        "fate": torch.tensor([[0.5, 0.79, 0.5, 0.8, 0.91, 0.9, 0.5]], dtype=torch.float64),
+        "mask_id": 29,
+        "chance": torch.tensor([[0.0, 0.0, 0.15, 0.1499, 0.149, 0.02, 0.01]]),
+        "fate": torch.tensor([[0.5, 0.79, 0.5, 0.8, 0.91, 0.9001, 0.5]]),
         "anything": torch.tensor([[30, 31, 32, 33, 34, 36, 35]]),
     }
-    quiet = edges | {"chance": torch.full((1, 7), 0.5)}
-    return [Case("numbers at the thresholds; [MASK] has the id 29", edges), Case("nothing is selected", quiet)]
+    quiet, fate = edges | {"chance": torch.full((1, 7), 0.5)}, [[0.5, 0.9, 0.5, 0.81, 0.9, 0.91, 0.5]]
+    last = edges | {"chance": torch.full((1, 7), 0.1), "fate": torch.tensor(fate, dtype=torch.double)}  # the 0.9 of float32 is smaller
+    return [
+        Case("numbers at the last threshold, in double precision", last),
+        Case("numbers at the thresholds; [MASK] has the id 29", edges),
+        Case("nothing is selected", quiet),
+    ]
 
 
 NAMES, FORBIDDEN = ("inputs", "labels"), ("course_utils.text.pretraining.mask_tokens",)

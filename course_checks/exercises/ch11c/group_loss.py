@@ -45,6 +45,7 @@ def fixed() -> list[Case]:
     g = generator(5)
     lonely = arguments(group_loss, torch.tensor([[-1.0], [-2.0]]), torch.tensor([[1.0], [0.0]]))
     return [
+        case(g, "rewards a hundredth apart", 1e-2 * randn(g, 3, 4)),
         case(g, "right or wrong, 1 or 0", torch.tensor([[1.0, 0, 0, 1], [0, 0, 0, 1], [1, 1, 0, 1]])),
         case(g, "one group all right, one all wrong", torch.tensor([[1.0, 1, 1], [0, 0, 0], [0, 1, 0], [1, 1, 0]]), "equal"),
         case(g, "nothing to choose from anywhere", torch.ones(2, 3), "equal"),

@@ -1,6 +1,7 @@
 """Exercise 13b.2: one step of causal linear attention. The oracle sums with Python's numbers."""
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -43,11 +44,13 @@ def draw(seed: int) -> list[Case]:
 
 def fixed() -> list[Case]:
     g = generator(32)
-    large = case(g, 5, 4, 3, part="edges", factor=30.0)
+    large, small = case(g, 5, 4, 3, part="edges", factor=30.0), case(g, 0, 3, 4, part="edges")
     for name in ("query", "key"):
         large.args[name][0] = 20.0  # one feature at least is far from 0
+        small.args[name] -= 6
+    small = replace(small, label="features of about e⁻⁶, no token before")
     first = [case(g, 0, 5, 3, part="first token"), case(g, 0, 3, 6, part="first token")]
-    return [*first, case(g, 4, 5, 5, part="edges"), case(g, 3, 1, 4, part="edges"), case(g, 3, 6, 1, part="edges"), large]
+    return [*first, case(g, 4, 5, 5, part="edges"), case(g, 3, 1, 4, part="edges"), case(g, 3, 6, 1, part="edges"), large, small]
 
 
 EXERCISE = FunctionExercise(right=linear_step, oracle=oracle, draw=draw, fixed=fixed, outputs=RESULTS, forbidden=OURS)
