@@ -10,10 +10,12 @@ KEEPS = 'assert held["right"] > 0.18 and loose["right"] < 0.1'
 TASTE = 'assert min(held["cheerful"], loose["cheerful"]) > 0.4'
 CHECKED = "assert best_of[32] > 0.9 > 2 * best_of[1]"
 VOTES = "assert vote[1] + 0.2 < vote[32] < best_of[32]"
-ZERO = "assert values.abs().max() < 1e-5 and lengths.min() > 0.02"
+ZERO = "assert values.abs().max() < 1e-5 and lengths.min() > 1"
 CLIMBS = "assert rewards[-10:].mean() > rewards[:5].mean() + 0.3"
 HACKED = 'assert last["sloppy"]["right"] < 0.2 and last["sloppy"]["among"] > 0.9'
-PRICE = 'assert last["sloppy, β = 0.1"]["right"] > 0.3'
+PRICE = 'assert paid["right"] > 0.3'
+BEHIND = 'assert shown["every token"][0] < shown["the answer alone"][0] - 0.1'
+WEIGHED = 'assert abs(held["cheerful"] - odds / (1 + odds)) < 0.05'
 ADDS = "assert learned > 0.5"
 EVEN = 'assert used["with balance loss"][-1] > 0.01 > used["without"][-1]'
 
@@ -61,6 +63,35 @@ CHAPTER = [
         "look(tune(True))",
         "look(tune(False))",
     ),
+    Ablation(
+        "Trained on every token, the answers lag behind, because there is more to learn in the same steps.",
+        "four times as many steps",
+        BEHIND,
+        '"every token": fine_tune(1)}',
+        '"every token": fine_tune(1, steps=1200)}',
+    ),
+    Ablation(
+        "DPO makes as many lines cheerful as the formula predicts.",
+        "a judge with half the taste",
+        WEIGHED,
+        "2.0 * line.cheerful",
+        "1.0 * line.cheerful",
+    ),
+    Ablation(
+        "It does so because of the reference.",
+        "DPO without its reference",
+        WEIGHED,
+        "look(tune(True))",
+        "look(tune(False))",
+    ),
+    Ablation(
+        "Trained longer, it stays near the formula.",
+        "one and a half times as many steps",
+        WEIGHED,
+        "look(tune(True))",
+        "look(tune(True, steps=120))",
+        holds=True,
+    ),
     Ablation("DPO learns the taste of the judge.", "a judge without a taste", TASTE, "2.0 * line.cheerful", "0.0 * line.cheerful"),
     Ablation(
         "Best of n needs a checker.",
@@ -77,14 +108,14 @@ CHAPTER = [
         "min(group, key=group.count)",
     ),
     Ablation(
-        "The loss with ratios is 0.", "the logarithm in place of the ratio", ZERO, "ratio = (leaf - leaf.detach()).exp()", "ratio = leaf"
+        "The loss with ratios is 0.", "the logarithm in place of the ratio", ZERO, "ratio = (log_p - log_p.detach()).exp()", "ratio = log_p"
     ),
     Ablation(
         "Its gradient is not 0, because the ratio carries one.",
         "a ratio without gradient",
         ZERO,
-        "ratio = (leaf - leaf.detach()).exp()",
-        "ratio = (leaf.detach() - leaf.detach()).exp() + 0 * leaf",
+        "ratio = (log_p - log_p.detach()).exp()",
+        "ratio = (log_p.detach() - log_p.detach()).exp() + 0 * log_p",
     ),
     Ablation(
         "A policy gradient on the gold checker makes answers right.",
@@ -119,8 +150,23 @@ CHAPTER = [
         "A price for distance slows the hacking down.",
         "no price",
         PRICE,
-        '("sloppy, β = 0.1", sums.sloppy, 0.1)',
-        '("sloppy, β = 0.1", sums.sloppy, 0.0)',
+        '("sloppy, β = 0.5", sums.sloppy, 0.5)',
+        '("sloppy, β = 0.5", sums.sloppy, 0.0)',
+    ),
+    Ablation(
+        "The price keeps the ratio of right lines to accepted ones.",
+        "no price",
+        "assert abs(ratios[0] - ratios[1]) < 0.08",
+        '("sloppy, β = 0.5", sums.sloppy, 0.5)',
+        '("sloppy, β = 0.5", sums.sloppy, 0.0)',
+    ),
+    Ablation(
+        "It does so, however long the policy learns.",
+        "a hundred steps",
+        "assert abs(ratios[0] - ratios[1]) < 0.08",
+        "improve(checker, beta=cost)",
+        "improve(checker, beta=cost, steps=100 if cost else 50)",
+        holds=True,
     ),
     Ablation(
         "The decoder of today learns to add.",
@@ -137,6 +183,13 @@ COMPANION = [
         EVEN,
         '{"with balance loss": train_mixture(0.1)',
         '{"with balance loss": train_mixture(0.0)',
+    ),
+    Ablation(
+        "In a decoder, too, experts lie idle without the balance loss, at the ordinary rate as well.",
+        "the balance loss in all runs",
+        'assert min(idle["without"] + idle["without, ordinary rate"]) >= 6',
+        "for name, runs in RECORD",
+        'for name, runs in [(k, RECORD["experts"]["with balance loss"]) for k in RECORD["experts"]] or RECORD',
     ),
     Ablation(
         "Many steps of DPO lead to the best policy.",
