@@ -97,9 +97,9 @@ ABLATIONS = [
     Ablation(
         "A trained model, too, gives a pair another probability when the other word is asked first.",
         "the same word asked first twice",
-        'assert 0.0005 < abs(p_city["New"] - p_city["York"]) < 0.04',
-        '("York", SECOND))}',
-        '("York", FIRST))}',
+        "assert (one[3] - second_first[3]).abs().max() > 0.02",
+        "second_first = in_turn(xlnet, ids, SECOND)",
+        "second_first = in_turn(xlnet, ids, FIRST)",
     ),
     Ablation(
         "With one gap next to no probability falls on words that make no city.",
