@@ -77,13 +77,7 @@ CHAPTER = [
         "2.0 * line.cheerful",
         "1.0 * line.cheerful",
     ),
-    Ablation(
-        "It does so because of the reference.",
-        "DPO without its reference",
-        WEIGHED,
-        "look(tune(True))",
-        "look(tune(False))",
-    ),
+    Ablation("It does so because of the reference.", "DPO without its reference", WEIGHED, "look(tune(True))", "look(tune(False))"),
     Ablation(
         "Trained longer, it stays near the formula.",
         "one and a half times as many steps",
