@@ -57,8 +57,7 @@ def _case(g: torch.Generator, label: str, shape: tuple[int, ...], heads: int, ra
 
 def _alike(g: torch.Generator) -> Case:
     """Points for attention that is right: where both streams and both masks are the same, it does not matter who reads what."""
-    mask = some_keys(g, 5, 5)
-    case = _case(g, "both streams the same, and both masks", (2, 5, 12), 3, masks=(mask, mask))
+    case = _case(g, "both streams the same, and both masks", (2, 5, 12), 3, masks=(some_keys(g, 5, 5),) * 2)
     case.args["inputs"]["g"] = case.args["inputs"]["h"]
     return replace(case, part="one stream", gradients=())
 
