@@ -115,9 +115,9 @@ def policies(seeds):
 
     ways = {
         "gold": (sums.gold, {}),
-        "gold, β = 0.1": (sums.gold, {"beta": 0.1}),
+        "gold, β = 0.5": (sums.gold, {"beta": 0.5}),
         "sloppy": (sums.sloppy, {}),
-        "sloppy, β = 0.1": (sums.sloppy, {"beta": 0.1}),
+        "sloppy, β = 0.5": (sums.sloppy, {"beta": 0.5}),
         "gold, no baseline": (sums.gold, {"loss_of": bare}),
         "gold + 2": (lambda line: sums.gold(line) + 2, {}),
         "gold + 2, no baseline": (lambda line: sums.gold(line) + 2, {"loss_of": bare}),

@@ -132,9 +132,9 @@ def _run(exercise: Exercise, answer: Any, seed: int | None, known: Known, conven
                 verdict = judge(exercise, cases, observe_again(*asked, seen, verdict.finding is not None), known)
             found = verdict.finding
             told = convention.explains(answer, cases, verdict, known)
-            unsaid = found is not None and verdict.unexplained and not told
-            if unsaid and (place := one_place(exercise, answer, cases, found, took, verdict.refuses)):
-                found.mistake, found.hint = place
+            if found is not None and verdict.unexplained and not told:
+                place = one_place(exercise, answer, cases, found, took, verdict.refuses)
+                found.mistake, found.hint = place or (found.mistake, found.hint)
         except TooLong as stopped:
             message = too_long(LIMIT, stopped.number, stopped.line)
             if stopped.abandoned:

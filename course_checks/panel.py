@@ -195,7 +195,7 @@ def _short(tensor: torch.Tensor, first: list[int]) -> str:
         row = row[place]
     start = max(0, (first[-1] if first else 0) - 5)
     numbers = ", ".join(f"{v:.4g}" for v in row.flatten()[start : start + 6].tolist())
-    at = f", row {first[:-1]}" if len(first) > 1 and any(first[:-1]) else ""
+    at = f", the row at index {', '.join(map(str, first[:-1]))}" if len(first) > 1 else ""
     shape = f"shape {tuple(tensor.shape)}{at}: " if tensor.dim() else ""
     return f"{shape}{'… ' if start else ''}{numbers}{' …' if row.numel() > start + 6 else ''}"
 

@@ -10,10 +10,11 @@ KEEPS = 'assert held["right"] > 0.18 and loose["right"] < 0.1'
 TASTE = 'assert min(held["cheerful"], loose["cheerful"]) > 0.4'
 CHECKED = "assert best_of[32] > 0.9 > 2 * best_of[1]"
 VOTES = "assert vote[1] + 0.2 < vote[32] < best_of[32]"
-ZERO = "assert values.abs().max() < 1e-5 and lengths.min() > 0.02"
+ZERO = "assert values.abs().max() < 1e-5 and lengths.min() > 1"
 CLIMBS = "assert rewards[-10:].mean() > rewards[:5].mean() + 0.3"
 HACKED = 'assert last["sloppy"]["right"] < 0.2 and last["sloppy"]["among"] > 0.9'
-PRICE = 'assert last["sloppy, β = 0.1"]["right"] > 0.3'
+BEHIND = 'assert shown["every token"][0] < shown["the answer alone"][0] - 0.1'
+WEIGHED = 'assert abs(held["cheerful"] - odds / (1 + odds)) < 0.05'
 ADDS = "assert learned > 0.5"
 EVEN = 'assert used["with balance loss"][-1] > 0.01 > used["without"][-1]'
 
@@ -33,12 +34,7 @@ CHAPTER = [
         "guess = a + b",
     ),
     Ablation(
-        "Both stay as they are.",
-        "twice as many steps",
-        LEARNS,
-        "def fine_tune(prompt, steps=300):",
-        "def fine_tune(prompt, steps=600):",
-        holds=True,
+        "Both stay so.", "twice as many steps", LEARNS, "def fine_tune(prompt, steps=300):", "def fine_tune(prompt, steps=600):", holds=True
     ),
     Ablation(
         "Examples with answers make the assistant.",
@@ -47,19 +43,24 @@ CHAPTER = [
         'tuned = {"the answer alone": fine_tune(9)',
         'tuned = {"the answer alone": fine_tune(9, steps=1)',
     ),
+    Ablation("DPO finds the best policy of the formula.", "no reference", FORMULA, "learn(reference.log())", "learn(torch.zeros(5))"),
+    Ablation("With its reference DPO keeps the sums.", "DPO without its reference", KEEPS, "look(tune(True))", "look(tune(False))"),
     Ablation(
-        "DPO finds the best policy of the formula.",
-        "no reference for five answers",
-        FORMULA,
-        "with_it, without = learn(reference.log())",
-        "with_it, without = learn(torch.zeros(5))",
+        "Trained on every token, the answers lag behind, because there is more to learn in the same steps.",
+        "four times as many steps",
+        BEHIND,
+        '"every token": fine_tune(1)}',
+        '"every token": fine_tune(1, steps=1200)}',
     ),
     Ablation(
-        "With its reference DPO keeps what the preferences do not mention.",
-        "DPO without its reference",
-        KEEPS,
-        "look(tune(True))",
-        "look(tune(False))",
+        "As many lines are cheerful as the formula says.",
+        "a judge with half the taste",
+        WEIGHED,
+        "2.0 * line.cheerful",
+        "1.0 * line.cheerful",
+    ),
+    Ablation(
+        "Trained longer, it stays near.", "half again as many steps", WEIGHED, "look(tune(True))", "look(tune(True, steps=120))", holds=True
     ),
     Ablation("DPO learns the taste of the judge.", "a judge without a taste", TASTE, "2.0 * line.cheerful", "0.0 * line.cheerful"),
     Ablation(
@@ -70,21 +71,17 @@ CHAPTER = [
         "best_of[n] = sum(right == group[0] for",
     ),
     Ablation(
-        "The vote finds the right line where it is the commonest one.",
-        "the rarest answer is taken",
-        VOTES,
-        "max(group, key=group.count)",
-        "min(group, key=group.count)",
+        "The vote needs the commonest line.", "the rarest is taken", VOTES, "max(group, key=group.count)", "min(group, key=group.count)"
     ),
     Ablation(
-        "The loss with ratios is 0.", "the logarithm in place of the ratio", ZERO, "ratio = (leaf - leaf.detach()).exp()", "ratio = leaf"
+        "The loss with ratios is 0.", "the logarithm in place of the ratio", ZERO, "ratio = (log_p - log_p.detach()).exp()", "ratio = log_p"
     ),
     Ablation(
         "Its gradient is not 0, because the ratio carries one.",
         "a ratio without gradient",
         ZERO,
-        "ratio = (leaf - leaf.detach()).exp()",
-        "ratio = (leaf.detach() - leaf.detach()).exp() + 0 * leaf",
+        "ratio = (log_p - log_p.detach()).exp()",
+        "ratio = (log_p.detach() - log_p.detach()).exp() + 0 * log_p",
     ),
     Ablation(
         "A policy gradient on the gold checker makes answers right.",
@@ -100,13 +97,7 @@ CHAPTER = [
         "found = torch.tensor([checker(line) for line in sums.read(rows)])",
         "found = torch.tensor([checker(line) for line in sums.read(rows)]).roll(8)",
     ),
-    Ablation(
-        "A sloppy checker is hacked.",
-        "the gold checker in its place",
-        HACKED,
-        '(("sloppy", sums.sloppy, 0.0),',
-        '(("sloppy", sums.gold, 0.0),',
-    ),
+    Ablation("A sloppy checker is hacked.", "the gold checker", HACKED, '(("sloppy", sums.sloppy, 0.0),', '(("sloppy", sums.gold, 0.0),'),
     Ablation(
         "It is hacked, however long it learns.",
         "a hundred steps",
@@ -116,11 +107,19 @@ CHAPTER = [
         holds=True,
     ),
     Ablation(
-        "A price for distance slows the hacking down.",
+        "The price keeps the ratio of right lines to accepted ones.",
         "no price",
-        PRICE,
-        '("sloppy, β = 0.1", sums.sloppy, 0.1)',
-        '("sloppy, β = 0.1", sums.sloppy, 0.0)',
+        "assert abs(ratios[0] - ratios[1]) < 0.08",
+        '("sloppy, β = 0.5", sums.sloppy, 0.5)',
+        '("sloppy, β = 0.5", sums.sloppy, 0.0)',
+    ),
+    Ablation(
+        "It does so, however long the policy learns.",
+        "a hundred steps",
+        "assert abs(ratios[0] - ratios[1]) < 0.08",
+        "improve(checker, beta=cost)",
+        "improve(checker, beta=cost, steps=100 if cost else 50)",
+        holds=True,
     ),
     Ablation(
         "The decoder of today learns to add.",

@@ -18,7 +18,7 @@ ABLATIONS = [
         "guess = in_turn(bert, ids)",
     ),
     Ablation(
-        "With one gap nothing is wrong.",
+        "With one gap hardly a city is invented.",
         "the other word hidden as well",
         'assert top[0] == IDS["Los" if place == FIRST else "York"]',
         "row_ids = torch.tensor([[IDS[w] for w in text.split()]])",
@@ -93,6 +93,20 @@ ABLATIONS = [
         'assert faults["the true probabilities"][-1] == 0',
         "ids = torch.where(when == turn, words",
         "ids = torch.where(ids == MASK, words",
+    ),
+    Ablation(
+        "A trained model, too, gives a pair another probability when the other word is asked first.",
+        "the same word asked first twice",
+        "assert (one[3] - second_first[3]).abs().max() > 0.02",
+        "second_first = in_turn(xlnet, ids, SECOND)",
+        "second_first = in_turn(xlnet, ids, FIRST)",
+    ),
+    Ablation(
+        "With one gap next to no probability falls on words that make no city.",
+        "the other word hidden as well",
+        "assert p[top].sum() > 0.9",
+        "    top = p.argsort(descending=True)[:2].tolist()",
+        "    p = word_table(bert, ids[3:4], place, FIRST + SECOND - place)[0]; top = p.argsort(descending=True)[:2].tolist()",
     ),
     Ablation(
         "A model gives a sentence another probability in another order.",

@@ -1,5 +1,7 @@
 """Exercise 12b.4: attention with two streams. The oracle is PyTorch's own multi-head attention, asked twice with the same weights."""
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 
@@ -53,6 +55,13 @@ def _case(g: torch.Generator, label: str, shape: tuple[int, ...], heads: int, ra
     return Case(label, args, part=part, gradients=("h", "g", *parameters), shape="(batch, n, d_model)")
 
 
+def _alike(g: torch.Generator) -> Case:
+    """Points for attention that is right: where both streams and both masks are the same, it does not matter who reads what."""
+    case = _case(g, "both streams the same, and both masks", (2, 5, 12), 3, masks=(some_keys(g, 5, 5),) * 2)
+    case.args["inputs"]["g"] = case.args["inputs"]["h"]
+    return replace(case, part="one stream", gradients=())
+
+
 def draw(seed: int) -> list[Case]:
     g = generator(seed)
     return [
@@ -68,6 +77,7 @@ def fixed() -> list[Case]:
     bad = {"init": {"d_model": 30, "num_heads": 4}, "parameters": {}, "inputs": {"h": h, "g": h, "content": mask, "query": mask}}
     return [
         _case(g, "sentences of two tokens, the second first", (3, 2, 6), 3, torch.tensor([1, 0])),
+        _alike(g),
         refusal("the constructor with d_model = 30, num_heads = 4", bad, "30", "4"),
     ]
 
