@@ -1,7 +1,7 @@
 """Speculative decoding: a small model guesses a few tokens, the large one checks them all in one call.
 
-What is accepted and what is put in its place together have exactly the large model's distribution; the loop stands in chapter 13a. Sources: Leviathan et al. 2023,
-Chen et al. 2023.
+What is accepted and what is put in its place together have exactly the large model's distribution; the loop stands in chapter 13a.
+Sources: Leviathan et al. 2023, Chen et al. 2023.
 """
 
 import torch
