@@ -38,9 +38,9 @@ def oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
     given["w_o.weight"] = w["attention.w_o.weight"]
     read = {"query": fused_rms_norm(x, (d,), w["norm1"], 1e-6), "mask": inputs["mask"]}
     x = x + several_heads({"num_heads": init["num_heads"], "bias": False}, given, read)
-    read = fused_rms_norm(x, (d,), w["norm2"], 1e-6)
-    gate = read @ w["gate"]
-    return (x + (gate * torch.sigmoid(gate) * (read @ w["up"])) @ w["down"]).float()
+    normed = fused_rms_norm(x, (d,), w["norm2"], 1e-6)
+    gate = normed @ w["gate"]
+    return (x + (gate * torch.sigmoid(gate) * (normed @ w["up"])) @ w["down"]).float()
 
 
 def case(g: torch.Generator, label: str, part: str, shape: tuple, heads: int, d_ff: int, mask: Tensor | None = None) -> Case:

@@ -40,11 +40,8 @@ def draw(seed: int) -> list[Case]:
         return Case(f"spans {spans} of {n} tokens", {"ids": ids, "spans": spans, "sentinels": [105, 104, 103, 102, 101]}, part=part)
 
     a, b = int(torch.randint(1, 3, (), generator=g)), int(torch.randint(8, 10, (), generator=g))
-    return [
-        case("values", [[a, 3], [b, 2]], 14),
-        case("values", [[2, 2], [6, 3], [11, 1]], 13 + a),
-        case("any order", [[b, 3], [a, 2], [5, 1]], 15),
-    ]
+    sorted_ones = [case("values", [[a, 3], [b, 2]], 14), case("values", [[2, 2], [6, 3], [11, 1]], 13 + a)]
+    return [*sorted_ones, case("any order", [[b, 3], [a, 2], [5, 1]], 15)]
 
 
 def fixed() -> list[Case]:

@@ -39,8 +39,7 @@ def measure() -> dict[str, str]:
     with torch.no_grad():
         states = [model(torch.full((1, 16), 7))[0] for model in (plain, far)]
     different = [len({tuple(row) for row in x.round(decimals=3).tolist()}) for x in states]
-    pairs = (sizes, work, (15, 100), unchanged, best, different)
-    return {name: _word(*pair) for name, pair in zip(RIGHT, pairs, strict=True)}
+    return {name: _word(*pair) for name, pair in zip(RIGHT, (sizes, work, (15, 100), unchanged, best, different), strict=True)}
 
 
 EXERCISE = Prediction(oracle=measure, reference=RIGHT, draw=lambda seed: [Case("your six words", {})], choices=WORDS)
