@@ -111,7 +111,7 @@ CHAPTER = [
     ),
     Ablation(
         "It does so, however long the policy learns.",
-        "a hundred steps",
+        "a hundred steps with the price",
         "assert abs(ratios[0] - ratios[1]) < 0.08",
         "improve(checker, beta=cost)",
         "improve(checker, beta=cost, steps=100 if cost else 50)",
