@@ -53,11 +53,7 @@ CHAPTER = [
         '"every token": fine_tune(1, steps=1200)}',
     ),
     Ablation(
-        "As many lines are cheerful as the formula says.",
-        "a judge with half the taste",
-        WEIGHED,
-        "2.0 * line.cheerful",
-        "1.0 * line.cheerful",
+        "As many lines are cheerful as the formula says.", "a judge with more taste", WEIGHED, "2.0 * line.cheerful", "3.0 * line.cheerful"
     ),
     Ablation(
         "Trained longer, it stays near.", "half again as many steps", WEIGHED, "look(tune(True))", "look(tune(True, steps=120))", holds=True
@@ -115,7 +111,7 @@ CHAPTER = [
     ),
     Ablation(
         "It does so, however long the policy learns.",
-        "a hundred steps",
+        "a hundred steps with the price",
         "assert abs(ratios[0] - ratios[1]) < 0.08",
         "improve(checker, beta=cost)",
         "improve(checker, beta=cost, steps=100 if cost else 50)",

@@ -20,7 +20,7 @@ ABLATIONS = [
     Ablation(
         "With one gap hardly a city is invented.",
         "the other word hidden as well",
-        'assert top[0] == IDS["Los" if place == FIRST else "York"]',
+        "assert p[top].sum() > 0.9 and top[0] == IDS[",
         "row_ids = torch.tensor([[IDS[w] for w in text.split()]])",
         "row_ids = torch.tensor([[0 if i in (FIRST, SECOND) else IDS[w] for i, w in enumerate(text.split())]])",
     ),
@@ -100,13 +100,6 @@ ABLATIONS = [
         "assert (one[3] - second_first[3]).abs().max() > 0.02",
         "second_first = in_turn(xlnet, ids, SECOND)",
         "second_first = in_turn(xlnet, ids, FIRST)",
-    ),
-    Ablation(
-        "With one gap next to no probability falls on words that make no city.",
-        "the other word hidden as well",
-        "assert p[top].sum() > 0.9",
-        "    top = p.argsort(descending=True)[:2].tolist()",
-        "    p = word_table(bert, ids[3:4], place, FIRST + SECOND - place)[0]; top = p.argsort(descending=True)[:2].tolist()",
     ),
     Ablation(
         "A model gives a sentence another probability in another order.",
