@@ -259,7 +259,7 @@ def test_the_search_leads_home(site):
         if not any(f"/{n}_" in page for n in home.split() for page in pages)
     ]
     assert len(wanted) == 100 and len(missed) <= 5, missed
-    assert root[1] == "Why divide by the square root of d_k?" and loss[1] == "GRPO: my loss is 0. Is it broken?"
+    assert root[1] == "Why divide by the square root of d_k?" and loss[1] == "My GRPO loss is 0. Is it broken?"
     assert nothing == [[], None] and len(empty[0]) == 3
 
 

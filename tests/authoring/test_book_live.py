@@ -134,6 +134,7 @@ def site(course, tmp_path_factory):
     work = tmp_path_factory.mktemp("book")
     shutil.copytree(ROOT / "docs" / "book" / "static", work / "pages" / "static")
     shutil.copy(ROOT / "docs" / "book" / "conf.py", work / "pages")
+    (work / "pages" / "static" / "homes.js").write_text("window.courseHomes = [];\n", encoding="utf-8")  # made with the indexes
     sections = (Section("03 · Four cells that move", "s-03-0", 1), Section("Deeper: more of it", "s-03-1", 46))
     page = Page("03", "03_moves", sections[0].text, sections, {})
     stage_scripts(work / "pages" / "static" / "live")

@@ -25,7 +25,7 @@ def test_of_a_hundred_words_people_type_ninety_five_lead_home():
     [
         ("why divide by root d", "03_self_attention.ipynb#1.3-Why-the-square-root?", "Why divide by the square root of d_k?"),
         ("quantization", "deeper/13a_small_caches.ipynb#3-Numbers-of-few-bits", ""),
-        ("my GRPO loss is zero", "11c_preferences_and_rewards.ipynb#3.1-", "GRPO: my loss is 0. Is it broken?"),
+        ("my GRPO loss is zero", "11c_preferences_and_rewards.ipynb#3.1-", "My GRPO loss is 0. Is it broken?"),
         ("03.2", "03_self_attention.ipynb#Exercise-03.2-", ""),
     ],
 )
