@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from torch import Generator, Tensor
 
-from ..common import Case, FunctionExercise, arguments, generator, randn
-from .callables import turning_block
+from ..common import Case, FunctionExercise, Registered, arguments, generator, randn
+from . import callables  # noqa: F401
 
 Block = Callable[[Tensor], Tensor]
 
@@ -21,7 +21,7 @@ def oracle(x: Tensor, block: Block, depth: int) -> Tensor:
 
 
 def _case(g: Generator, depth: int, part: str, *shape: int) -> Case:
-    args = arguments(albert, randn(g, *shape), turning_block, depth)
+    args = arguments(albert, randn(g, *shape), Registered("turning_block"), depth)
     return Case(f"depth {depth}", args, part, gradients=("x",), shape="(batch, n, d)")
 
 
