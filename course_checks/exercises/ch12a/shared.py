@@ -4,20 +4,18 @@ from collections.abc import Callable
 
 from torch import Generator, Tensor
 
-from ..common import Case, FunctionExercise, Registered, arguments, generator, randn
+from ..common import CALLABLES, Case, FunctionExercise, Registered, arguments, generator, randn
 from . import callables  # noqa: F401
 
-Block = Callable[[Tensor], Tensor]
 
-
-def albert(x: Tensor, block: Block, depth: int) -> Tensor:
+def albert(x: Tensor, block: Callable[[Tensor], Tensor], depth: int) -> Tensor:
     for _ in range(depth):
         x = block(x)
     return x
 
 
-def oracle(x: Tensor, block: Block, depth: int) -> Tensor:
-    return oracle(block(x.double()), block, depth - 1) if depth else x.float()
+def oracle(x: Tensor, block: Registered, depth: int) -> Tensor:
+    return oracle(CALLABLES[block.name](x.double()), block, depth - 1) if depth else x.float()
 
 
 def _case(g: Generator, depth: int, part: str, *shape: int) -> Case:
