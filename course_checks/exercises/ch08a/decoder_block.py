@@ -44,7 +44,7 @@ def oracle(init: dict, parameters: dict, inputs: dict) -> Tensor:
     return functional_call(block, theirs, (inputs["x"], inputs["memory"]), masks)
 
 
-def case(g: torch.Generator, label: str, part: str, place: str, batch=2, n=5, m=7, d=12, heads=3, each: bool = False) -> Case:
+def case(g: torch.Generator, label: str, part: str, place: str, batch=2, n=5, m=7, d=12, heads=3, each=False, alone=False) -> Case:
     init = {"d_model": d, "num_heads": heads, "d_ff": 20, "norm_place": place}
     with shapes_only():
         shapes = {name: value.shape for name, value in DecoderBlock(**init).named_parameters()}
@@ -52,7 +52,7 @@ def case(g: torch.Generator, label: str, part: str, place: str, batch=2, n=5, m=
     masks: dict[str, Tensor | None] = {"mask": None, "memory_mask": None}
     if part in ("masks", "sizes"):
         real = torch.arange(m) < torch.arange(m - batch + 1, m + 1)[:, None]  # each sentence of another length
-        masks = {"mask": torch.ones(n, n).tril().bool(), "memory_mask": real[:, None]}
+        masks = {"mask": torch.ones(n, n).tril().bool(), "memory_mask": None if alone else real[:, None]}
     if each:  # a mask for each sentence, and no triangle
         masks["mask"] = (torch.rand(batch, n, n, generator=g) < 0.5) | torch.eye(n, dtype=torch.bool)
     inputs = {"x": randn(g, batch, n, d), "memory": randn(g, batch, m, d), **masks}
@@ -78,6 +78,7 @@ def fixed() -> list[Case]:
         case(g, "norm inside, with both masks", "masks", "pre", m=5),
         case(g, "norm inside, both masks, 5 target and 7 source tokens", "sizes", "pre"),
         case(g, "norm inside, both masks, a target mask for each sentence", "sizes", "pre", n=4, each=True),
+        case(g, "norm inside, a target mask alone", "masks", "pre", m=5, alone=True),
     ]
 
 
