@@ -37,7 +37,7 @@ def main():
                 losses.append(chapter["learn"](chapter["Stack"](depth, **options)))
             found[f"{kind}, {depth} blocks"] = {"losses": losses, "middle": statistics.median(losses)}
             print(kind, depth, found[f"{kind}, {depth} blocks"], flush=True)
-    write("depth_curves", {"losses after 120 steps": found})
+    write("depth_curves", {"losses after 100 steps": found})
 
 
 if __name__ == "__main__":
