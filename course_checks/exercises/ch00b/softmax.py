@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from ..common import Case, FunctionExercise, generator, randn, sizes
 
 library_softmax = F.softmax  # kept here: the name is forbidden while an answer runs
-FORBIDDEN = """softmax nn.functional.softmax Tensor.softmax nn.functional.log_softmax log_softmax Tensor.log_softmax
+OURS = """softmax nn.functional.softmax Tensor.softmax nn.functional.log_softmax log_softmax Tensor.log_softmax
     special.softmax special.log_softmax nn.functional.softmin nn.Softmax nn.LogSoftmax"""
 
 
@@ -51,6 +51,4 @@ def fixed() -> list[Case]:
     ]
 
 
-EXERCISE = FunctionExercise(
-    right=softmax, oracle=oracle, draw=draw, fixed=fixed, forbidden=tuple(f"torch.{name}" for name in FORBIDDEN.split())
-)
+EXERCISE = FunctionExercise(right=softmax, oracle=oracle, draw=draw, fixed=fixed, forbidden=tuple(f"torch.{name}" for name in OURS.split()))

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from course_utils.models import kernels
+from course_utils.models.kernels import gaussian_weights as ours
 
 from ..common import Case, FunctionExercise, generator, refusal, sizes
 
@@ -51,7 +51,5 @@ def fixed() -> list[Case]:
     ]
 
 
-FORBIDDEN = ("course_utils.models.kernels.gaussian_weights",)
-EXERCISE = FunctionExercise(
-    right=gaussian_weights, oracle=oracle, reference=kernels.gaussian_weights, draw=draw, fixed=fixed, forbidden=FORBIDDEN
-)
+OURS = ("course_utils.models.kernels.gaussian_weights",)
+EXERCISE = FunctionExercise(right=gaussian_weights, oracle=oracle, reference=ours, draw=draw, fixed=fixed, forbidden=OURS)

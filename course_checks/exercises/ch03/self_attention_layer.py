@@ -60,6 +60,7 @@ def fixed() -> list[Case]:
     return [
         case("one sequence, mask left out", args, {"x": randn(g, 1, 5, 6)}),
         case("one sequence of one token", args, {"x": randn(g, 1, 1, 6), "mask": None}),
+        case("values as wide as the tokens", arguments(generator(6), 6, 4, 6), {"x": x[:, :4] / 20}),
         case("large scores, only the two lowest keys permitted", args, {"x": x, "mask": lowest}, "mask"),
     ]
 

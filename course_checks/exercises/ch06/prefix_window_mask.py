@@ -41,7 +41,5 @@ def fixed() -> list[Case]:
     ]
 
 
-FORBIDDEN = (MASKS + "prefix_mask", MASKS + "sliding_window_mask")
-EXERCISE = FunctionExercise(
-    right=prefix_window_mask, oracle=oracle, draw=draw, fixed=fixed, raw=boolean, compared=ATTENDS, forbidden=FORBIDDEN
-)
+OURS = (MASKS + "prefix_mask", MASKS + "sliding_window_mask")
+EXERCISE = FunctionExercise(right=prefix_window_mask, oracle=oracle, draw=draw, fixed=fixed, raw=boolean, compared=ATTENDS, forbidden=OURS)

@@ -30,7 +30,5 @@ class EncoderBlock(nn.Module):
 
 
 COMPARED = "where dropout is left to chance, how many values a token can take is compared"
-FORBIDDEN = ("torch.nn.TransformerEncoderLayer.forward",)
-EXERCISE = ModuleExercise(
-    right=EncoderBlock, oracle=oracle, draw=draw, fixed=fixed, forbidden=FORBIDDEN, raw=left_by_chance, compared=COMPARED
-)
+OURS = ("torch.nn.TransformerEncoderLayer.forward",)
+EXERCISE = ModuleExercise(right=EncoderBlock, oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS, raw=left_by_chance, compared=COMPARED)

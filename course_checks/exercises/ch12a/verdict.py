@@ -32,6 +32,7 @@ SHAPES = {
     "better, level with patience": ((0.00, 0.05, 0.09), (-0.35, -0.44, -0.38), (-0.40, -0.31, -0.36)),
     "better, and not every patient run is beaten": ((0.00, 0.05, 0.09), (-0.37, -0.34, -0.38), (-0.40, -0.31, -0.26)),
     "patience did harm": ((0.00, 0.05, 0.02), (-0.10, -0.15, -0.12), (0.20, 0.25, 0.30)),
+    "patience did harm, and the change hardly mattered": ((0.00, 0.05, 0.02), (0.01, 0.04, 0.03), (0.30, 0.25, 0.20)),
     "patience did harm, and so did the change": ((0.00, 0.05, 0.02), (0.10, 0.15, 0.12), (0.30, 0.25, 0.20)),
 }
 
