@@ -89,7 +89,7 @@ class Convention:
         arguments = str(best) or f'mask="{OURS}"'
         what = f"another convention{' than the one you named' if self.foreign else ''}: {what}" if what else "the course's own convention"
         how = f"To have it judged so: `check({exercise.id!r}, {exercise.name}, {arguments})`."
-        text = f"Your answer seems to follow {what}. In it {most:g} of {exercise.points:g} points are yours, not {verdict.points:g}. {how}"
+        text = f"Your answer seems to follow {what}. That gives {most:g} of {exercise.points:g} points, not {verdict.points:g}. {how}"
         if self.foreign or verdict.unexplained or not found.mistake:
             found.mistake, found.hint = "another convention", text
         else:

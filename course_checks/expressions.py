@@ -140,7 +140,7 @@ def _bounds(place: Place) -> Iterator[Replacement]:
 def _variable(place: Place) -> Iterator[Replacement]:
     node = place.node
     if isinstance(node.ctx, ast.Load) and place.field != "func" and node.id in place.own and not goes_into_a_list(place.owner):
-        meaning = f"{place.text} is not the right thing in {text_of(place.owner, place.code)}: another of your variables is meant"
+        meaning = f"{place.text} is the wrong one in {text_of(place.owner, place.code)}: another of your variables is meant"
         for other in sorted(place.own - {node.id}):
             yield 4, ast.Name(other, ast.Load()), meaning
 
@@ -150,7 +150,7 @@ def _attribute(place: Place) -> Iterator[Replacement]:
     if node.attr == "T" and isinstance(node.ctx, ast.Load):
         yield 1, ast.Attribute(node.value, "mT", ast.Load()), f"{place.text} turns round all axes, and not only the last two"
     if reads_self(node) and place.field != "func":
-        meaning = f"{place.text} is not the right thing there: another part of the module is meant"
+        meaning = f"{place.text} is the wrong one there: another part of the module is meant"
         for other in sorted(place.held - {node.attr}):
             yield 4, ast.Attribute(node.value, other, ast.Load()), meaning
 

@@ -66,7 +66,7 @@ def name_the_mistake(exercise: Exercise, cases: list[Case], seen: list[Observati
             finding.mistake, finding.hint = RANDOM, RANDOM_WHY
         elif (one := _here_alone(exercise, cases, seen, finding, known)) is not None:
             finding.guessed, finding.mistake = True, one.name
-            finding.hint = f"Here your result is that of this mistake; in other cases it is not, so there may be one more. {one.hint}"
+            finding.hint = f"This explains this test. In another one your result differs, so look for a second thing after that. {one.hint}"
         elif finding.stage in ("values", "shape") and (name := _without_effect(exercise, cases, seen, known)):
             text = f"our result stays the same when `{name}` is changed, and it should not."
             if _decides(exercise, cases, finding, name, known):

@@ -102,6 +102,6 @@ def fixed() -> list[Case]:
     ]
 
 
-SHOWS = {"the threshold itself is kept": (2, 0.5), "divided by the larger set": (3, 0.4), "compared with dropped texts too": (1, 0.7)}
+SHOWS = {"a text at the threshold is kept": (2, 0.5), "divided by the larger set": (3, 0.4), "compared with dropped texts too": (1, 0.7)}
 OURS = ("course_utils.text.duplicates.shingles", "course_utils.text.duplicates.similar_pairs")
 EXERCISE = FunctionExercise(right=distinct, helpers=(shingles, similarity), oracle=oracle, draw=draw, fixed=fixed, forbidden=OURS)
