@@ -60,7 +60,7 @@ def hand_in(name: str | None = None, root: Path = ROOT) -> None:
     name, exchange = name or os.environ.get("JUPYTERHUB_USER") or getpass.getuser(), os.environ.get("COURSE_EXCHANGE")
     own = own_folder(root)
     # Nobody else can list an exchange or guess the name of a file in it: so it may be readable for the instructor.
-    file = f"{name.replace(' ', '_')}_{time.strftime('%Y-%m-%d_%H-%M-%S')}_{secrets.token_hex(8 if exchange else 2)}.zip"
+    file = f"{re.sub('[^A-Za-z0-9._-]+', '_', name)}_{time.strftime('%Y-%m-%d_%H-%M-%S')}_{secrets.token_hex(8 if exchange else 2)}.zip"
     target = (Path(exchange) if exchange else own) / file
     try:
         write_zip(str(target), name, root)
