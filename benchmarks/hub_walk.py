@@ -209,6 +209,7 @@ async def full_home(student: Student, right: dict[str, str]) -> None:
     home = Path(f"~{student.name}").expanduser()
     rest = os.statvfs(home)
     run("su", student.name, "-c", f"dd if=/dev/zero of={home}/big bs=64k count={rest.f_bavail * rest.f_frsize // 65536 + 9} 2>&1 || true")
+    await student.run_above("00.1")
     print(f"\nhome full: {await student.solve('00.4', right['00.4'])}")
     print(f"  hand in (another file system): {(await student.hand_in())!r}")
     before = (home / "attention/work/00_start_here.ipynb").read_bytes()
@@ -218,6 +219,7 @@ async def full_home(student: Student, right: dict[str, str]) -> None:
     await student.page.goto(f"{HUB}/hub/spawn")
     await student.lab()
     print(f"  the server starts; the notebook is as it was: {before == (home / 'attention/work/00_start_here.ipynb').read_bytes()}")
+    await student.run_above("00.1")
     print(f"  a check after that: {(await student.solve('00.1', right['00.1']))[:200]}")
     (home / "big").unlink()
 

@@ -59,7 +59,9 @@
       [button.textContent, button.disabled] = ['Handing in …', true];
       let said = '';
       try {
-        await app.commands.execute('docmanager:save-all');
+        await app.commands.execute('docmanager:save-all').catch((error) => {
+          said += `Your notebook could not be saved now (${error.message}). What follows is what you had saved before.\n\n`;
+        });
         const kernel = panel.sessionContext.session?.kernel;
         if (!kernel) throw new Error('Nothing was handed in: this notebook has no kernel. Choose Restart Kernel in the menu Kernel.');
         const asked = kernel.requestExecute({ code: '__import__("course_checks").hand_in()', store_history: false });
