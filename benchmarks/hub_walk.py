@@ -3,7 +3,7 @@
     python benchmarks/hub_walk.py --python ENV/bin/python --proxy PATH/configurable-http-proxy [--users ada bob …]
 
 As root, on a machine for it: it takes users that exist (password NAME-pw), exchanges their ~/attention, and starts a hub on port 18000.
-ENV is what deploy/hub/README says; Playwright is wanted in the Python that runs this. Prints seconds, and memory as PSS per student.
+ENV is what docs/classroom.md describes; Playwright is wanted in the Python that runs this. Prints seconds, and memory as PSS per student.
 """
 
 from __future__ import annotations

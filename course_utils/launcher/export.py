@@ -31,7 +31,7 @@ def export(target: Path, name: str, root: Path) -> dict[str, list[str]]:
     done: dict[str, list[str]] = {}
     content: dict[str, bytes] = {}
     folders = [place / deeper for place in (own_folder(root) / "work", root / "chapters") for deeper in ("", DEEPER)]
-    for path in sorted((path for folder in folders for path in folder.glob("*.ipynb")), key=lambda path: path.name):
+    for path in sorted((path for folder in folders for path in folder.glob("[!.]*.ipynb")), key=lambda path: path.name):
         try:
             notebook = read(path)
         except Damaged as error:

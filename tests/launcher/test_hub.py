@@ -76,6 +76,8 @@ def test_progress_and_copies_of_a_shared_course_are_the_users_own(shared):
     assert re.search(r"\n1 of \d+ exercises, 4 of \d+ points", shared.run(shared.root / "course.py", "progress").stdout)
     done = shared.run(shared.root / "course.py", "restart", "03")
     assert f"Yours lies in {own}/work/.backup/03_self_attention." in done.stdout and not done.stderr
+    done = shared.run(shared.root / "course.py", "mine")
+    assert (own / "my_transformer.py").exists() and not done.stderr
     assert not (shared.root / "work").exists() and not (shared.root / ".course").exists()
 
 
@@ -224,6 +226,13 @@ def test_handing_in_from_a_cell(answered, tmp_path, capsys):
     assert zipfile.ZipFile(one).namelist() == ["ada/03_self_attention.ipynb"]
     said = capsys.readouterr().out
     assert "1 answer of ada is in " + str(one) in said and "Handed in. It holds what you had saved by " in said
+
+
+def test_what_a_failed_save_has_left_keeps_nobody_from_handing_in(answered, tmp_path):
+    """On a full disk JupyterLab leaves half a file behind, beside the whole one."""
+    (answered / "work" / ".~03_self_attention.ipynb").write_text('{"cells": [')
+    hand_in(root=answered)
+    assert len(list((tmp_path / "exchange").iterdir())) == 1
 
 
 def test_without_an_exchange_the_zip_lies_in_the_own_folder(answered, monkeypatch, capsys):
