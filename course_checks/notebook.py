@@ -10,7 +10,7 @@ import sys
 import traceback
 from typing import Any
 
-from course_utils.launcher.failures import older
+from course_utils.older import older
 
 from .lookup import find
 from .panel import CheckResult

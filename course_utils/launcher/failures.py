@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 
-from ..paths import PACKAGE, ROOT
+from ..paths import ROOT
 
 OLDEST_PYTHON = (3, 11)
 
@@ -73,16 +73,6 @@ def explain(output, doing):
         return KNOWN_FAILURES[kind][1].format(root=ROOT, resume=RESUME, python=python, system=system)
     tail = "\n".join("    " + line for line in output.strip().splitlines()[-15:])
     return f"This step failed: {doing}. Its last lines were:\n{tail}\n{RESUME}"
-
-
-def older(error):
-    """What to tell where a notebook imports from the course what the package does not have; nothing for any other error."""
-    if not isinstance(error, ImportError) or str(error.name).split(".")[0] not in ("course_utils", "course_checks"):
-        return ""
-    return (
-        f"This notebook is newer than the course's package in {PACKAGE.parent}: {str(error).split(' (')[0]}. Both have to be of one day. "
-        "On a hub, stop your server (File, Hub Control Panel) and start it again; elsewhere, bring the course and its package up to date."
-    )
 
 
 def refuse_old_python(version):

@@ -11,7 +11,7 @@ from IPython.display import display
 
 def _older(error):
     try:
-        from course_utils.launcher.failures import older
+        from course_utils.older import older
     except ImportError:  # no course at all
         return ""
     return older(error)
