@@ -253,6 +253,8 @@ def main() -> None:
                 break
             except OSError:
                 time.sleep(0.5)
+            if hub.poll() is not None:
+                raise RuntimeError(f"the hub has ended; see {place / 'hub.log'}")
         asyncio.run(walk(options, place))
     finally:
         hub.terminate()
