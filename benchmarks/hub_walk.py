@@ -184,7 +184,7 @@ async def walk(options: argparse.Namespace, place: Path) -> None:
         kernel = run("pgrep", "-u", ada.name, "-f", "ipykernel").split()
         for pid in kernel:
             os.kill(int(pid), signal.SIGKILL)
-        await asyncio.sleep(4)
+        await ada.page.click(".jp-Dialog .jp-mod-accept", timeout=60_000)  # JupyterLab tells that the kernel has died
         await ada.lab()
         print(f"\nkernel killed: the check alone says: {(await ada.solve('00.1', right['00.1']))[:90]}")
         if options.full:

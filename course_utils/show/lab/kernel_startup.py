@@ -26,7 +26,7 @@ def _told(shell, kind, error, traceback, tb_offset=None):
                 "To mend it, choose \u201cRestart Kernel\u201d in the menu Kernel."
             ),
         )
-    elif kind is NameError and "course_checks.engine" not in sys.modules:  # every chapter imports check; handing in does not
+    elif kind is NameError and "course_utils" not in sys.modules:
         head, text = (
             "Not yet.",
             (

@@ -47,6 +47,10 @@
     for (const event of ['wheel', 'pointerdown', 'keydown']) addEventListener(event, () => clearInterval(timer), { once: true, capture: true });
   }
 
+  // A program of its own: a kernel that has imported nothing yet must not look as if the first cells had been run.
+  const HAND_IN = 'print(__import__("subprocess").run([__import__("sys").executable, "-c", '
+    + '"from course_checks import hand_in; hand_in()"], stdout=-1, stderr=-2, text=True).stdout)';
+
   // On a hub, beside the other buttons of a notebook: save everything and hand it in, as hand_in() in a cell does; then show what it says.
   function addHandIn(app, panel) {
     if (!/(^|\/)work\//.test(panel.context?.path || '') || !panel.sessionContext || panel.node.querySelector('.course-hand-in')) return;
@@ -64,7 +68,7 @@
         });
         const kernel = panel.sessionContext.session?.kernel;
         if (!kernel) throw new Error('Nothing was handed in: this notebook has no kernel. Choose Restart Kernel in the menu Kernel.');
-        const asked = kernel.requestExecute({ code: '__import__("course_checks").hand_in()', store_history: false });
+        const asked = kernel.requestExecute({ code: HAND_IN, store_history: false });
         asked.onIOPub = ({ header, content }) => { said += header.msg_type === 'stream' ? content.text : content.evalue || ''; };
         await asked.done;
       } catch (error) { said += error.message; }
