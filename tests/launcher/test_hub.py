@@ -299,6 +299,8 @@ def student(tmp_path):
     def publish(change=None):
         shutil.rmtree(out, ignore_errors=True)
         subprocess.run([sys.executable, ROOT / "course.py", "handout", out, "03"], check=True, capture_output=True)
+        for big in ("docs", "benchmarks", "course_checks", "course_utils/models"):  # which nothing here needs
+            shutil.rmtree(out / big)
         singleuser(out)  # where the wrapper's PYTHONPATH leads
         if change:
             path = out / "chapters" / "03_self_attention.ipynb"
