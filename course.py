@@ -2,6 +2,8 @@
 """Start, test, build and hand out the course "Attention, from Kernels to GPT".
 
     python course.py lab            open the course in JupyterLab, where you stopped; lab 03 opens chapter 03
+    python course.py setup          make the environment, and start nothing
+    python course.py refresh        bring your copies of the chapters up to date, and start nothing
     python course.py progress       show which exercises are done
     python course.py mine           write my_transformer.py: what you have built, in one file that trains
     python course.py judge FILE.py:NAME 03.2     judge code of your own by an exercise
@@ -30,7 +32,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # also where PYTHONSAFEPATH is set
 from course_utils.launcher import server, setup
 from course_utils.launcher.failures import RESUME, Problem, explain, refuse_old_python
-from course_utils.paths import ROOT
+from course_utils.paths import ROOT, own_folder
 
 NOTEBOOK_FOLDERS = ("chapters", "solutions")
 
@@ -94,6 +96,22 @@ def run_tool(args, module, words, extras=("dev",), folder=ROOT):
 # ------------------------------------------------------------------------------------- commands
 
 
+def prepare(args):
+    """Make or mend the environment, and start nothing: for a hub, a container, a classroom."""
+    setup.set_up(args.extras, args.torch, args.unlocked)
+    print(f"Everything is there. Its Python is {setup.VENV_PYTHON}")
+    return 0
+
+
+def refresh(args):
+    """Bring your copies in work/ up to date with the chapters, and start nothing."""
+    from course_utils.launcher.work import Work  # standard library only
+
+    work = Work(ROOT)
+    print(*(work.bring_up_to_date() or ["Your copies are up to date."]), f"They are in {work.folder}", sep="\n")
+    return 0
+
+
 def start_page(number):
     """Bring the learner's copies up to date; the page to open: a chapter, or the exercise to go on with."""
     from course_utils.launcher.work import Work, next_exercise  # standard library only
@@ -104,7 +122,7 @@ def start_page(number):
             print(f"  {line}")
     except OSError as error:
         print(f"Your copies in work/ could not be brought up to date ({error}).", file=sys.stderr)
-    paths = [path for folder in ("chapters", "work") for path in sorted((ROOT / folder).glob("[0-9][0-9]*_*.ipynb"))]
+    paths = [path for folder in (work.chapters, work.folder) for path in sorted(folder.glob("[0-9][0-9]*_*.ipynb"))]
     copies = {path.name.split("_")[0]: path for path in paths}  # a chapter that cannot be copied is opened as it is
     if not copies:
         return "/lab"
@@ -112,15 +130,30 @@ def start_page(number):
     if going_on is not None:
         path, exercise = going_on
         print(f"You go on with exercise {exercise}.")
-        return f"/lab/tree/{path.relative_to(ROOT).as_posix()}#exercise-{exercise}"  # show/lab/pictures scrolls there
+        return f"/lab/tree/{path.relative_to(work.own).as_posix()}#exercise-{exercise}"  # show/lab/pictures scrolls there
     path = copies[number or min(copies)]
     return f"/lab/tree/{path.parent.name}/{path.name}"
 
 
+def lab_options(page):
+    """What a Jupyter server is told so that it shows the course at its best, from this `page` on; deploy/hub starts it so, too."""
+    ours = ROOT / "course_utils" / "show" / "lab"
+    return [
+        f"--LabApp.default_url={page}",
+        "--LabApp.custom_css=True",  # figures in a dark theme; the setting is the one way to a folder for it that is not the user's own
+        f"--ServerApp.tornado_settings={{'static_custom_path': [{str(ours)!r}]}}",
+        f"--LabApp.extra_labextensions_path={ours}",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--LabApp.extension_manager=readonly",
+    ]
+
+
 def lab(args):
     """Open JupyterLab on your copies of the chapters, where you stopped."""
-    numbers = chapter_numbers(args.chapter)
-    runtime, log = ROOT / ".course" / "runtime", ROOT / ".course" / "lab.log"
+    numbers, own = chapter_numbers(args.chapter), own_folder()
+    kept = own / ".course"
+    runtime, log = kept / "runtime", kept / "lab.log"
     open_already = server.running_server(runtime)
     if open_already:  # a page that is open would write the old text over the new one
         print(
@@ -135,16 +168,10 @@ def lab(args):
     page = start_page(numbers[0] if numbers else None)
     command = [
         setup.VENV_PYTHON, "-c", JUPYTERLAB,
-        f"--ServerApp.root_dir={ROOT}",
-        f"--LabApp.default_url={page}",
-        f"--LabApp.workspaces_dir={ROOT / '.course' / 'workspaces'}",  # not another project's tabs
-        "--LabApp.custom_css=True",  # figures in a dark theme; the setting is the one way to a folder for it that is not the user's own
-        f"--ServerApp.tornado_settings={{'static_custom_path': [{str(ROOT / 'course_utils' / 'show' / 'lab')!r}]}}",
-        f"--LabApp.extra_labextensions_path={ROOT / 'course_utils' / 'show' / 'lab'}",
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-        "--LabApp.extension_manager=readonly",
+        f"--ServerApp.root_dir={own}",
+        f"--LabApp.workspaces_dir={kept / 'workspaces'}",  # not another project's tabs
         "--ServerApp.answer_yes=True",  # one Ctrl-C stops it, without a question
+        *lab_options(page),
     ]  # fmt: skip
     if args.no_browser:
         command.append("--no-browser")
@@ -156,10 +183,10 @@ def lab(args):
     def announce(found):
         notebook, mark, exercise = page.partition("#")
         address = f"{found['url'].rstrip('/')}{notebook}?token={found['token']}{mark}{exercise}"
-        print(f"JupyterLab is at  {address}\nTo stop it, press Ctrl-C here. Its messages are in {log.relative_to(ROOT)}.", flush=True)
+        print(f"JupyterLab is at  {address}\nTo stop it, press Ctrl-C here. Its messages are in {log.relative_to(own)}.", flush=True)
         server.start_kernel(found, notebook.partition("/tree/")[2])
 
-    env = dict(setup.child_environment(), JUPYTER_RUNTIME_DIR=str(runtime), **server.lab_files(ROOT / ".course"))
+    env = dict(setup.child_environment(), JUPYTER_RUNTIME_DIR=str(runtime), **server.lab_files(kept))
     return server.serve(command + args.rest, env, log, runtime, announce, lambda: setup.set_up(args.extras, args.torch, args.unlocked))
 
 
@@ -177,7 +204,7 @@ def mine(args):
 
     from course_utils.mine import whole  # standard library only
 
-    target, own = whole.write(ROOT, args.name or getpass.getuser())
+    target, own = whole.write(own_folder(), args.name or getpass.getuser())
     parts = whole.course_parts()
     print(f"{target.name}: {len(own)} of {len(parts)} parts are yours" + (f" ({', '.join(own)})." if own else "."))
     python = setup.VENV_PYTHON if setup.VENV_PYTHON.exists() else "python"
@@ -204,9 +231,12 @@ def restart(args):
     from course_utils.launcher.work import Work  # standard library only
 
     (number,) = chapter_numbers([args.chapter])
-    kept = " and ".join(str(path.relative_to(ROOT)) for path in Work(ROOT).restart(number))
-    print(f"work/ has a fresh copy of chapter {number}." + (f" Yours lies in {kept}." if kept else ""))
-    if server.running_server(ROOT / ".course" / "runtime"):
+    work = Work(ROOT)
+    try:
+        print(work.begin_again(number))
+    except ValueError as error:
+        raise Problem(f"Nothing has changed: {error}.") from None
+    if server.running_server(work.own / ".course" / "runtime"):
         print(
             "JupyterLab is running. Where the chapter is open, its tab still shows the old text: close the tab and open the chapter\n"
             "again, or choose Revert when JupyterLab asks (Overwrite would bring the old text back). What you have typed there since\n"
@@ -276,7 +306,7 @@ def handout(args):
     try:
         if args.nbgrader:
             writer.blank_chapters(ROOT)
-            return run_tool(args, "grading.nbgrader", [target], extras=())
+            return run_tool(args, "grading.nbgrader", [target] + chapter_numbers(args.chapters), extras=())
         writer.write(target, ROOT, chapter_numbers(args.chapters))
     except ValueError as error:
         raise Problem(str(error)) from None
@@ -286,10 +316,10 @@ def handout(args):
 
 def export(args):
     """Put everything you have answered into one zip, to hand in."""
-    from course_utils.launcher.export import hand_in  # standard library only
+    from course_utils.launcher.export import write_zip  # standard library only
 
     try:
-        hand_in(args.file, args.name, ROOT)
+        write_zip(args.file, args.name, ROOT)
     except (ValueError, OSError, KeyError) as error:
         raise Problem(f"Nothing was written: {error}") from None
     return 0
@@ -326,8 +356,8 @@ def make_parser():
     parser.add_argument("--version", action="version", version=f"Attention, from Kernels to GPT {version} (Python {python})")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
-    def add(run, with_setup=True, own_help=True):
-        sub = commands.add_parser(run.__name__, help=run.__doc__, description=run.__doc__, add_help=own_help)
+    def add(run, with_setup=True, own_help=True, name=None):
+        sub = commands.add_parser(name or run.__name__, help=run.__doc__, description=run.__doc__, add_help=own_help)
         sub.set_defaults(run=run, parser=sub, torch=None, unlocked=False)
         if with_setup:
             sub.add_argument("--torch", choices=("cpu", "default"), help="which PyTorch to install")
@@ -340,6 +370,11 @@ def make_parser():
     sub.add_argument("--port", type=int, help="the port; without it, the next free one")
     sub.add_argument("--with", dest="extras", action="append", default=[], choices=("pretrained", "grading"),
                      help="fetch more: chapter 10's pre-trained encoder; nbgrader")  # fmt: skip
+    prepared = add(prepare, name="setup")
+    prepared.add_argument(
+        "--with", dest="extras", action="append", default=[], choices=("pretrained", "grading"), help="fetch more, as in lab"
+    )
+    add(refresh, with_setup=False)
     add(progress, with_setup=False)
     sub = add(mine, with_setup=False)
     sub.add_argument("--name", help="who has built it; without it, the name you are logged in with")

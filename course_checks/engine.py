@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from course_utils.launcher.work import Work
+
 from . import record as _record
 from .again import observe_again
 from .conventions import Convention, NoSuchConvention
@@ -83,8 +85,8 @@ def _checked(exercise_id: str, answer: Any, more: tuple[Any, ...], seed: int | N
     if note := stopped_before_running(exercise.name):
         result.remarks = [f"This is your `{exercise.name}` of before: {note}", *result.remarks]
     result.following = following(exercise) if result.passed else None
-    _record.record(exercise.id, result.points, result.passed)
-    if result.passed and (note := keep(exercise, answer, result.seconds)):
+    note = _record.record(exercise.id, result.points, result.passed)
+    if note := note or (keep(exercise, answer, result.seconds) if result.passed else ""):
         result.remarks = [*result.remarks, note]
     return result
 
@@ -152,12 +154,10 @@ def progress(reset: str | bool = False, restart: str | None = None) -> _record.P
 
     ``reset="03"`` forgets the results of a chapter, ``reset=True`` all of them; the notebooks stay as they are, and the old results are
     kept in ``.course/progress.before_reset.json``. ``restart="03"`` puts a fresh copy of a chapter into ``work`` and keeps the old one.
-    ValueError for a chapter without exercises.
+    ValueError for a chapter without exercises, and where no fresh copy can be written.
     """
     if restart is not None:
-        kept = _record.fresh_copy(restart)
-        lies = f" Yours lies in {kept}." if kept else ""
-        print(f"work/ has a fresh copy of chapter {restart}.{lies} Where it is open, close it without saving and open it again.")
+        print(Work(_record.ROOT).begin_again(restart), "Where it is open, close it without saving and open it again.")
     if reset:
         known = chapters()
         if reset is not True and reset not in known:

@@ -10,6 +10,8 @@ import sys
 import traceback
 from typing import Any
 
+from course_utils.older import older
+
 from .lookup import find
 from .panel import CheckResult
 
@@ -23,10 +25,9 @@ def watch_for_unrun_cells() -> None:
         return
     from IPython import get_ipython
 
-    shell = get_ipython()
-    if shell is not None:
+    if (shell := get_ipython()) is not None:
         shell.events.register("post_run_cell", _note_unread)
-        shell.set_custom_exc((NameError,), _explain)
+        shell.set_custom_exc((NameError, ImportError), _explain)
 
 
 def stopped_before_running(name: str) -> str:
@@ -49,7 +50,9 @@ def _note_unread(result: Any) -> None:
 
 
 def _explain(shell: Any, kind: Any, error: Any, trace: Any, tb_offset: int | None = None) -> None:
-    """A panel where a call such as ``check("03.2", f)`` stopped because f does not exist; every other NameError as ever."""
+    """A panel where a call such as ``check("03.2", f)`` stopped because f does not exist; every other error as ever."""
+    if told := older(error):
+        return print(told)
     frame, line = list(traceback.walk_tb(trace))[-1]
     code, name = "".join(linecache.getlines(frame.f_code.co_filename)), str(error.name or "")
     calls = re.finditer(r"\bcheck\(\s*[\"']([^\"']+)[\"']\s*,\s*" + re.escape(name) + r"\b", code) if name else ()

@@ -10,7 +10,6 @@ from course_utils.files import move, write_bytes
 from course_utils.launcher import progress as kept
 from course_utils.launcher.notebooks import DEEPER
 from course_utils.launcher.progress import Done, what_next
-from course_utils.launcher.work import Work
 from course_utils.mine import drawing
 from course_utils.paths import ROOT
 
@@ -43,15 +42,18 @@ def load() -> Done:
     return kept.read(progress_file())
 
 
-def record(exercise: str, points: float, passed: bool) -> None:
-    """Remember the best result of an exercise. A folder that cannot be written to costs nothing but the memory."""
+def record(exercise: str, points: float, passed: bool) -> str:
+    """Remember the best result of an exercise. Returns what to tell the learner where that is not possible, else nothing."""
     if silent():
-        return
-    with contextlib.suppress(OSError):
+        return ""
+    try:
         done = load()
         best = done.get(exercise, {"points": 0.0, "passed": False})
         done[exercise] = {"points": max(float(points), best["points"]), "passed": passed or best["passed"]}
         kept.write(progress_file(), done)
+    except OSError as error:
+        return f"Your points were not kept in {progress_file().parent} ({error.strerror or error}). Save this notebook: it has your answer."
+    return ""
 
 
 def reset(chapter: str | None = None) -> list[str]:
@@ -66,11 +68,6 @@ def reset(chapter: str | None = None) -> list[str]:
                 (path.parent / "mine" / "before_reset").mkdir(mode=0o700, exist_ok=True)
                 move(kept_file(key), kept_file(f"before_reset/{key}"))
     return gone
-
-
-def fresh_copy(chapter: str) -> str:
-    """Begin a chapter such as "03" again; returns where the old copies lie. ValueError where there is no such chapter, or no course."""
-    return " and ".join(str(old.relative_to(ROOT)) for old in Work(ROOT).restart(chapter))
 
 
 class Progress:

@@ -16,6 +16,7 @@ import ast
 import json
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
@@ -146,10 +147,11 @@ def _graded(cell: dict[str, Any], points: dict[str, float]) -> dict[str, Any]:
     return new
 
 
-def lay_out(root: str | Path, target: str | Path) -> list[str]:
-    """Write all chapters and companions under ``root`` as assignments under ``target``; returns their names. ValueError when it cannot."""
+def lay_out(root: str | Path, target: str | Path, numbers: Sequence[str] = ()) -> list[str]:
+    """Write the chapters under ``root``, all or those of ``numbers``, such as ["06"], each with its companion, as assignments under
+    ``target``; returns their names. ValueError when it cannot."""
     root, target = Path(root), Path(target)
-    chapters = chapters_in(root / "chapters")
+    chapters = [path for path in chapters_in(root / "chapters") if not numbers or path.name.split("_")[0] in numbers]
     if not chapters:
         raise ValueError(f"there are no chapters under {root}")
     if (target / "source").exists() or (target / "nbgrader_config.py").exists():
@@ -172,10 +174,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Lay the assignments out and say what comes next."""
     parser = argparse.ArgumentParser(prog="python -m course_tools.grading.nbgrader", description="Lay the chapters out for nbgrader.")
     parser.add_argument("target", help="folder for the course: source/, nbgrader_config.py")
+    parser.add_argument("numbers", nargs="*", help="only these chapters: 06")
     parser.add_argument("--root", default=str(ROOT), help="folder of the course (this one)")
     options = parser.parse_args(arguments)
     try:
-        names = lay_out(options.root, options.target)
+        names = lay_out(options.root, options.target, options.numbers)
     except (ValueError, OSError) as error:
         print(f"nbgrader: {error}", file=sys.stderr)
         return 2

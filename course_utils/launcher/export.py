@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import getpass
+import os
 import re
+import secrets
+import time
 import zipfile
 from pathlib import Path
 
+from ..paths import ROOT, own_folder
 from .merge import counted
-from .notebooks import DEEPER, Damaged, answered, encoded, read, without_outputs
+from .notebooks import DEEPER, Damaged, answered, chapters_in, encoded, read, without_outputs
 
 
 def export(target: Path, name: str, root: Path) -> dict[str, list[str]]:
@@ -26,8 +30,8 @@ def export(target: Path, name: str, root: Path) -> dict[str, list[str]]:
         raise ValueError(f"{target} exists already; name another file")
     done: dict[str, list[str]] = {}
     content: dict[str, bytes] = {}
-    folders = [root / folder for folder in ("work", f"work/{DEEPER}", "chapters", f"chapters/{DEEPER}")]
-    for path in sorted((path for folder in folders for path in folder.glob("*.ipynb")), key=lambda path: path.name):
+    folders = [place / deeper for place in (own_folder(root) / "work", root / "chapters") for deeper in ("", DEEPER)]
+    for path in sorted((path for folder in folders for path in folder.glob("[!.]*.ipynb")), key=lambda path: path.name):
         try:
             notebook = read(path)
         except Damaged as error:
@@ -47,7 +51,29 @@ def export(target: Path, name: str, root: Path) -> dict[str, list[str]]:
     return done
 
 
-def hand_in(file: str | None, name: str | None, root: Path) -> None:
+def hand_in(name: str | None = None, root: Path = ROOT) -> None:
+    """From a cell: put everything you have answered, as it was last saved, where your instructor collects it, and say so.
+
+    That is the folder which the variable ``COURSE_EXCHANGE`` names; without one the zip lies in your own folder, for you to hand in.
+    ``name``: whose answers these are; without it, the name you are logged in with. Never raises for a learner.
+    """
+    name, exchange = name or os.environ.get("JUPYTERHUB_USER") or getpass.getuser(), os.environ.get("COURSE_EXCHANGE")
+    own = own_folder(root)
+    # Nobody else can list an exchange or guess the name of a file in it: so it may be readable for the instructor.
+    file = f"{re.sub('[^A-Za-z0-9._-]+', '_', name)}_{time.strftime('%Y-%m-%d_%H-%M-%S')}_{secrets.token_hex(8 if exchange else 2)}.zip"
+    target = (Path(exchange) if exchange else own) / file
+    try:
+        write_zip(str(target), name, root)
+        target.chmod(0o644)
+        saved = max((path.stat().st_mtime for path in chapters_in(own / "work")), default=time.time())
+    except (ValueError, OSError, KeyError) as error:
+        return print(f"Nothing was handed in: {error}")
+    clock = time.strftime("%H:%M:%S", time.localtime(saved))
+    print(f"{'Handed in' if exchange else 'Ready: hand in this file'}. It holds what you had saved by {clock}.")
+    print("After a change, save (Ctrl-S) and run this again: the newest counts.")
+
+
+def write_zip(file: str | None, name: str | None, root: Path) -> None:
     """Write the zip, ``answers_NAME.zip`` unless a file is named, and say what is in it. ValueError or OSError, with one sentence."""
     name = name or getpass.getuser()
     target = Path(file or f"answers_{name.replace(' ', '_')}.zip")

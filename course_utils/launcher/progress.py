@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ..files import move, private_folder, write_bytes
+from ..paths import own_folder
 
 Done = dict[str, dict[str, Any]]  # {exercise id: {"points": float, "passed": bool}}
 
 
 def progress_file(root: Path) -> Path:
-    """Where the progress in a course is kept."""
-    return root / ".course" / "progress.json"
+    """Where the progress in a course is kept: in the learner's own folder."""
+    return own_folder(root) / ".course" / "progress.json"
 
 
 def read(path: Path) -> Done:

@@ -16,13 +16,16 @@ import time
 from pathlib import Path
 
 from ..paths import ROOT
-from . import waiting
+from . import ready, waiting
 from .failures import RESUME, Problem, explain, kind_of
+from .ready import packages_of
 
 VENV = ROOT / ".venv"
 STAMP = VENV / "course.json"  # written last: an environment without it is half-made
 VENV_BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 VENV_PYTHON = VENV_BIN / ("python.exe" if os.name == "nt" else "python")
+READY = ready.named(VENV_PYTHON, STAMP)  # a Python that has everything, or None: then `.venv` is made
+VENV_PYTHON, VENV_BIN = (READY, READY.parent) if READY else (VENV_PYTHON, VENV_BIN)
 LOCK = ROOT / "requirements.lock"
 
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
@@ -33,9 +36,9 @@ EXTRAS = {"dev": "the tools to build, test and print the course", "pretrained": 
 def child_environment():
     """The variables that programs in `.venv` see: ours, without what would lead them elsewhere."""
     env = dict(os.environ)
-    for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PIP_TARGET", "PIP_PREFIX"):
+    for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PIP_TARGET", "PIP_PREFIX", "VIRTUAL_ENV"):
         env.pop(name, None)
-    env["VIRTUAL_ENV"] = str(VENV)
+    env.update({"PYTHONPATH": str(ROOT)} if READY else {"VIRTUAL_ENV": str(VENV)})  # `.venv` itself says where the course lies
     env["PATH"] = str(VENV_BIN) + os.pathsep + env.get("PATH", "")
     env["PIP_USER"] = "0"  # a personal "user = true" makes pip fail in an environment
     env["PIP_NO_INPUT"] = "1"
@@ -89,18 +92,6 @@ def become(command, env, folder=ROOT):
 def torch_pin():
     """The line `torch==...` of requirements.txt."""
     return re.search(r"(?m)^torch==[\w.]+", (ROOT / "requirements.txt").read_text(encoding="utf-8")).group()
-
-
-def packages_of(extra):
-    """What an extra of pyproject.toml asks for; one extra may name another."""
-    import tomllib  # since Python 3.11: an older one has been refused by now
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    found = []
-    for line in project["optional-dependencies"][extra]:
-        other = re.match(re.escape(project["name"]) + r"\[(\w+)\]$", line)
-        found += packages_of(other.group(1)) if other else [line]
-    return found
 
 
 def fingerprint(unlocked=False):
@@ -232,6 +223,8 @@ def set_up(extras=(), torch=None, unlocked=False, look=True):
 
     What comes is what `requirements.lock` says, or, `unlocked`, the newest that the lists allow. Without `look` nothing is mended.
     """
+    if READY:
+        return ready.use(READY, extras, child_environment())
     constraints = [] if unlocked else ["-c", LOCK]
     if is_ready(extras, torch, unlocked):
         broken = damaged() if look else {}

@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from ..files import write_bytes
+from ..paths import own_folder
 from .merge import merge
 from .notebooks import Damaged, Notebook, answered, answers_of, chapters_in, encoded, key_of, parse, read, without_outputs
 from .progress import progress_file, what_next
@@ -26,10 +27,11 @@ FOLDER, BASES, BACKUPS = "work", ".base", ".backup"
 
 
 class Work:
-    """The folder ``work`` beside ``chapters``."""
+    """The folder ``work`` beside ``chapters``, or, where those are shared, in the learner's own folder."""
 
     def __init__(self, root: Path):
-        self.root, self.folder, self.chapters = root, root / FOLDER, root / "chapters"
+        self.root, self.own, self.chapters = root, own_folder(root), root / "chapters"
+        self.folder = self.own / FOLDER
 
     def bring_up_to_date(self, day: str | None = None) -> list[str]:
         """Make what is missing, and anew what has changed; returns what to tell the learner, chapter by chapter.
@@ -51,19 +53,28 @@ class Work:
     def restart(self, chapter: str) -> list[Path]:
         """A fresh copy of a chapter such as "03" and of its companion; what there was goes to the backups. Returns where that lies.
 
-        ValueError for a chapter that does not exist, and where there is no course.
+        ValueError for a chapter that does not exist, where there is no course, and where nothing can be written.
         """
         if not self.chapters.is_dir():
             raise ValueError(f"there is no course in {self.root}: a fresh copy is made from its folder chapters")
         found, kept = chapters_in(self.chapters, chapter), []
         if not found:
             raise ValueError(f"there is no chapter {chapter}")
-        with self._alone():
-            for path in found:
-                target, delivered = self._copy_of(path), _delivered(path, read(path))
-                kept += [self._keep(target)] if target.exists() else []
-                self._place(target, delivered, delivered)
+        try:
+            with self._alone():
+                for path in found:
+                    target, delivered = self._copy_of(path), _delivered(path, read(path))
+                    kept += [self._keep(target)] if target.exists() else []
+                    self._place(target, delivered, delivered)
+        except OSError as error:
+            raise ValueError(f"your copy stays as it is: nothing can be written in {self.folder} ({error.strerror or error})") from None
         return kept
+
+    def begin_again(self, chapter: str) -> str:
+        """`restart`, and what to tell the learner: where the old copies lie, in full where the folder is not that of the course."""
+        kept = [str(path.relative_to(self.own) if self.own == self.root else path) for path in self.restart(chapter)]
+        where = FOLDER if self.own == self.root else self.folder
+        return f"{where}/ has a fresh copy of chapter {chapter}." + (f" Yours lies in {' and '.join(kept)}." if kept else "")
 
     def copies(self) -> list[Path]:
         """The learner's copies, in order."""
@@ -83,7 +94,7 @@ class Work:
         except Damaged as error:
             kept = self._keep(target)
             self._place(target, new, delivered)
-            return [f"{path.stem}: {error}. It now lies in {kept.relative_to(self.root)}, and work/ has a fresh copy."]
+            return [f"{path.stem}: {error}. It now lies in {kept.relative_to(self.own)}, and work/ has a fresh copy."]
         told, merged = [], mine
         version, made_from = key_of(delivered), mine["metadata"].get("course", {}).get("copy")
         taken = sorted(given - set(answered(mine)))

@@ -86,14 +86,14 @@ def test_what_is_refused_writes_nothing(chapters, tmp_path):
 def test_the_command(chapters, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match="no exercise is answered yet"):
-        handing_in.hand_in(None, "Ada L", tmp_path)
+        handing_in.write_zip(None, "Ada L", tmp_path)
     answer(chapters / "01_kernel_regression.ipynb", "01.1")
-    handing_in.hand_in(None, "Ada L", tmp_path)
+    handing_in.write_zip(None, "Ada L", tmp_path)
     said = capsys.readouterr().out
     assert "01_kernel_regression: 01.1" in said
     assert "1 answer of Ada L is in" in said
     assert (tmp_path / "answers_Ada_L.zip").exists()
-    handing_in.hand_in("my answers", "Ada L", tmp_path)
+    handing_in.write_zip("my answers", "Ada L", tmp_path)
     assert (tmp_path / "my answers.zip").exists()
 
 

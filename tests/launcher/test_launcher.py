@@ -34,6 +34,7 @@ AT_ONCE = (
     "paths",
     "launcher/__init__",
     "launcher/failures",
+    "launcher/ready",
     "launcher/server",
     "launcher/setup",
     "launcher/waiting",

@@ -9,6 +9,14 @@ from IPython import get_ipython
 from IPython.display import display
 
 
+def _older(error):
+    try:
+        from course_utils.older import older
+    except ImportError:  # no course at all
+        return ""
+    return older(error)
+
+
 def _told(shell, kind, error, traceback, tb_offset=None):
     if "partially initialized module" in str(error):
         head, text = (
@@ -26,6 +34,8 @@ def _told(shell, kind, error, traceback, tb_offset=None):
                 "Choose \u201cRun All Above Selected Cell\u201d in the menu Run."
             ),
         )
+    elif text := _older(error):
+        head = "Not of one day."
     else:
         return shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
     display({"text/html": f"<div class='course-panel'><b>{head}</b> {text}</div>", "text/plain": text}, raw=True)
