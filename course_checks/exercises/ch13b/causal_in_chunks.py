@@ -42,7 +42,7 @@ def case(g: torch.Generator, n: int, r: int, d_v: int, size: int, part: str = "v
 def draw(seed: int) -> list[Case]:
     g = generator(seed)
     (r, d_v), (r2, d_v2), (r3, d_v3) = (sizes(g, 2, 2, 9) for _ in range(3))
-    return [case(g, 14, r, d_v, 4, gradients=("query", "key", "value")), case(g, 11, r2, d_v2, 3), case(g, 12, r3, d_v3, 4)]
+    return [case(g, 14, r, d_v, 4), case(g, 11, r2, d_v2, 3), case(g, 12, r3, d_v3, 4, gradients=("query", "key", "value"))]
 
 
 def fixed() -> list[Case]:
