@@ -51,7 +51,7 @@ class Dependencies:
         found = self.definers(name, user, holders)
         if self.changes:
             found += self.changers(name, user, found[0].index if found else user.index)
-        if not holders:
+        if not holders and " " not in name:  # a file that is imported is no variable
             found += self.opaque()
         if name in LAST_VALUES:
             found += [cell for cell in self.cells if cell.shows and cell.index < user.index][-len(LAST_VALUES) :]

@@ -41,7 +41,7 @@ class GradeRecord:
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> GradeRecord:
         """From a line of the file; TypeError or KeyError where another version of the course has written it."""
-        marks = {exercise: Mark(**mark) for exercise, mark in plain["marks"].items()}
+        marks = {exercise: Mark.from_plain(mark) for exercise, mark in plain["marks"].items()}
         return cls(**{**plain, "submission": Submission(**plain["submission"]), "marks": marks})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from .collect import Submission
@@ -57,6 +57,7 @@ def students_of(run: RunFolder, settings: Settings, keys: set[str] | None = None
     hand_ins = _HandIns()
     for record in run.records():
         if (keys is None or record.key in keys) and stamp in (None, record.stamp):
+            record = replace(record, marks={key: settings.ruled(mark) for key, mark in record.marks.items()})
             newest[record.key] = record
             hand_ins.add(record)
     students: dict[Who, Student] = {}
