@@ -46,7 +46,9 @@ class Names:
     defines: set[str] = field(default_factory=set)
     imported: set[str] = field(default_factory=set)
     uses: set[str] = field(default_factory=set)
-    touches: set[str] = field(default_factory=set)  # appends to, assigns an entry or an attribute of, hands to a function
+    touches: set[str] = field(default_factory=set)  # appends to, assigns an entry or an attribute of
+    handed: set[str] = field(default_factory=set)  # hands to a function, which may change what is no function itself
+    functions: set[str] = field(default_factory=set)  # of what it defines, by def
     sets: dict[str, set[str]] = field(default_factory=dict)  # function → names it declares global
     calls: set[str] = field(default_factory=set)
     files: set[str] = field(default_factory=set)  # modules that it imports: another cell may have written them
@@ -107,7 +109,7 @@ def names_in(source: str) -> Names:
     for node in _walk_outside_functions(tree):
         _note(node, found)
     found.imported -= found.defines  # what is imported is nobody's answer, but other cells may need it
-    found.uses = global_names(table) | (found.touches & found.defines)  # K += 1 looks K up
+    found.uses = global_names(table) | ((found.touches | found.handed) & found.defines)  # K += 1 looks K up
     found.uses = found.uses.union(found.files, *found.sets.values())
     called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     found.hidden = bool(called & _HIDDEN)
@@ -119,6 +121,7 @@ def _note(node: ast.AST, found: Names) -> None:
     """Add what one node of the cell's own level does."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         found.defines.add(node.name)
+        found.functions |= set() if isinstance(node, ast.ClassDef) else {node.name}
     elif isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
         found.defines.add(node.id)
     elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -141,7 +144,7 @@ def _note(node: ast.AST, found: Names) -> None:
         if isinstance(node.func, ast.Name) and node.func.id in _HARMLESS:
             return
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
-            found.touches |= _base(argument)
+            found.handed |= _base(argument)
 
 
 def file_of(module: str) -> str:

@@ -29,6 +29,8 @@ class Dependencies:
         self.gives = {
             cell.index: (cell.defines | cell.imported).union(*(setters.get(function, ()) for function in cell.calls)) for cell in cells
         }
+        changed = {name for cell in cells for name in cell.defines - cell.functions}
+        self.functions = {name for cell in cells for name in cell.functions} - changed
         self.imported = {name for cell in cells for name in cell.imported - cell.defines}
 
     def behind(self, cell: Cell) -> list[int]:
@@ -39,7 +41,7 @@ class Dependencies:
             name, user = todo.pop()
             for helper in self.helpers(name, user):
                 chosen.add(helper.index)
-                for used in helper.uses | ({name} if name in helper.touches else set()):
+                for used in helper.uses | ({name} & (helper.touches | helper.handed)):
                     if (used, helper.index) not in asked:
                         asked.add((used, helper.index))
                         todo.append((used, helper))
@@ -76,7 +78,8 @@ class Dependencies:
         ]
 
     def _changes(self, name: str, cell: Cell) -> bool:
-        return name in self.gives[cell.index] or (name in cell.touches and name not in self.imported)
+        touched = name in cell.touches or (name in cell.handed and name not in self.functions)
+        return name in self.gives[cell.index] or (touched and name not in self.imported)
 
     def opaque(self) -> list[Cell]:
         """Cells whose text does not tell which names they give: a star import, ``exec``, ``globals()``. Anything may come from them."""

@@ -47,7 +47,7 @@ class GradeRecord:
 
 def key_of(submission: Submission) -> str:
     """What identifies a submission in a run: where it lies, and whose it is."""
-    text = f"{submission.path}\0{submission.member}\0{submission.student}"
+    text = f"{submission.path}\0{submission.member}\0{submission.student}" + (f"\0{submission.inner}" if submission.inner else "")
     return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:24]
 
 
