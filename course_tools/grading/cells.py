@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..metadata import tag_of
+from .answer_text import text_digest
 from .cell_names import Names, names_in, plain_python, without_checks
 from .dependencies import needs
 from .messages import Task
 
 MOST_CELLS, MOST_SOURCE = 2_000, 1_000_000
 _CHECKED = re.compile(r"\bcheck\(\s*[\"'](\d\d[a-z]?\.\d+)[\"']")
+_HIDES = re.compile(r"\b(?:exec|eval|globals|vars|locals|setattr|user_ns|user_global_ns|__dict__|builtins|run_line_magic)\b")
 _RIGHT = re.compile(r"\s*✓ (\d\d[a-z]?\.\d+) [^\n]*: right \(")
 
 
@@ -49,7 +51,7 @@ class Found:
 
     ``needs`` are the indices of the cells to run for it, ``above`` of all cells down to its check, ``checks`` of the cells that ask for
     it; ``builds_on`` names other exercises whose answers it uses, ``notes`` are for the feedback page, ``right`` is what the notebook's
-    saved output claims, ``blank`` whether its text still raises NotImplementedError.
+    saved output claims, ``blank`` whether its text still raises NotImplementedError, ``text`` a digest of the answer as it is written.
     """
 
     cell: int
@@ -61,6 +63,7 @@ class Found:
     notes: list[str]
     right: bool = False
     blank: bool = False
+    text: str = ""
 
 
 def read_notebook(data: bytes) -> list[Cell]:
@@ -120,7 +123,7 @@ def cells_for(task: Task, found: dict[str, Found], sources: dict[int, str]) -> l
     line has a number below 0). None where a name is not known and no cell that was not run mentions it."""
     one = found[task.exercise]
     others = "\n".join(sources[index] for index in one.above if index not in one.needs)
-    if task.unknown and not re.search(rf"\b{re.escape(task.unknown)}\b", others):
+    if task.unknown and not re.search(rf"\b{re.escape(task.unknown)}\b", others) and not _HIDES.search(others):
         return None
     lines = [(index, 0, sources[index]) for index in (one.above if task.everything else one.needs)]
     for number, (helper, (asked, text)) in enumerate(task.helpers.items()):
@@ -174,7 +177,8 @@ def _find_one(cells: list[Cell], answers: list[Cell], exercise: str, asked: str,
     end = max(asking | {chosen.index})
     needed = needs(chosen, answers, end)
     above = [c.index for c in answers if c.index <= end]
-    return Found(chosen.index, name, needed, above, sorted(asking), [], notes, exercise in right, name in chosen.blank)
+    text = text_digest(chosen.source, name)
+    return Found(chosen.index, name, needed, above, sorted(asking), [], notes, exercise in right, name in chosen.blank, text)
 
 
 def runnable(cells: list[Cell]) -> dict[int, str]:

@@ -31,7 +31,7 @@ UNREADABLE = (".ipynb.txt", ".html", ".json", ".rar", ".7z", ".tar.gz", ".tgz", 
 @dataclass(frozen=True)
 class Submission:
     """One notebook: whose it is, where it lies (``member`` inside a zip, ``inner`` inside a student's own zip in it), when it was handed
-    in, why it cannot be read."""
+    in, why it cannot be read, and under which name feedback goes ``back``."""
 
     student: str
     label: str
@@ -41,6 +41,7 @@ class Submission:
     handed_in: float | None = None
     problem: str = ""
     inner: str = ""
+    back: str = ""
 
 
 def printable(text: str, most: int = 120) -> str:
@@ -149,13 +150,13 @@ def _from_file(base: Path, path: Path, owned: bool) -> Iterator[Submission]:
         yield _problem(base, path, f"{kind or 'a file without an ending'} {NO_NOTEBOOK}")
 
 
-def _owner_of(base: Path, path: Path) -> tuple[str, str]:
-    """Student and identity to whom a zip file belongs: its folder's, or its own name's."""
-    return whose(PurePosixPath(path.relative_to(base).as_posix()))[:2]
+def _owner_of(base: Path, path: Path) -> Whose:
+    """To whom a zip file belongs: its folder's student, or its own name's."""
+    return whose(PurePosixPath(path.relative_to(base).as_posix()))
 
 
 def _notebook(base: Path, path: Path) -> Submission:
-    student, identity, label, when = whose(PurePosixPath(path.relative_to(base).as_posix()))
+    student, identity, label, when, back = whose(PurePosixPath(path.relative_to(base).as_posix()))
     stamp = path.parent / "timestamp.txt"
     handed_in: float | None = path.stat().st_mtime
     if base.name == "submitted" and stamp.is_file() and not stamp.is_symlink() and stamp.stat().st_size < 200:
@@ -165,12 +166,12 @@ def _notebook(base: Path, path: Path) -> Submission:
     size = path.stat().st_size
     most = LARGEST / 2**20
     problem = f"{size / 2**20:.0f} MB is more than the {most:.0f} MB a notebook may have: clear the outputs" if size > LARGEST else ""
-    return Submission(student, label, str(path), "", identity, handed_in, problem)
+    return Submission(student, label, str(path), "", identity, handed_in, problem, back=back)
 
 
 def _problem(base: Path, path: Path, text: str) -> Submission:
-    student, identity, label, _ = whose(PurePosixPath(path.relative_to(base).as_posix()))
-    return Submission(student, label, str(path), "", identity, None, text)
+    student, identity, label, _, back = whose(PurePosixPath(path.relative_to(base).as_posix()))
+    return Submission(student, label, str(path), "", identity, None, text, back=back)
 
 
 def _time(text: str) -> float | None:
@@ -181,7 +182,7 @@ def _time(text: str) -> float | None:
         return None
 
 
-def _from_zip(path: Path, owner: tuple[str, str] | None) -> Iterator[Submission]:
+def _from_zip(path: Path, owner: Whose | None) -> Iterator[Submission]:
     """Notebooks in a zip file: one student's, who speaks for nobody else, or (``owner`` None) a whole class's."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -264,20 +265,20 @@ def _refusal(entry: zipfile.ZipInfo, owned: bool) -> str:
     return "an encrypted entry: not read" if entry.flag_bits & 1 else ""
 
 
-def _member(path: Path, owner: tuple[str, str] | None, entry: zipfile.ZipInfo | None = None, problem: str = "") -> Submission:
+def _member(path: Path, owner: Whose | None, entry: zipfile.ZipInfo | None = None, problem: str = "") -> Submission:
     """A member of a zip file, or without an ``entry`` the file as a whole, as a submission of its owner or of whom its name tells."""
     member = entry.filename if entry else ""
     where = _inside(member)
     if owner or not where.parts or where.is_absolute() or ".." in where.parts:
-        found = Whose(*(owner or (named(path.stem), "")), where.name or path.name)
+        owner = owner or Whose(named(path.stem), "", path.name)
+        student, identity, label, when, back = owner._replace(label=where.name or path.name, when=None)
     else:
-        found = whose(where)
-    student, identity, label, when = found
+        student, identity, label, when, back = whose(where)
     if problem or identity or when or entry is None:  # the zip files of systems carry the time of the download
-        return Submission(student, label, str(path), member, identity, None if problem else when, problem)
+        return Submission(student, label, str(path), member, identity, None if problem else when, problem, back=back)
     believed = owner is None and entry.date_time[0] > 1980
     handed_in = dt.datetime(*entry.date_time).timestamp() if believed else path.stat().st_mtime
-    return Submission(student, label, str(path), member, identity, handed_in)
+    return Submission(student, label, str(path), member, identity, handed_in, back=back)
 
 
 def load(submission: Submission) -> bytes:

@@ -24,13 +24,15 @@ CHAPTER = re.compile(r"^(?P<student>.+?)[_\- ]+(?P<chapter>\d\d[a-z]?_[\w\-]+?)(
 class Whose(NamedTuple):
     """Student, identity and label of a notebook, and when the system says that it was handed in.
 
-    The identity is what the learning-management system calls the student: Canvas's ID, Moodle's "Participant 4711".
+    The identity is what the learning-management system calls the student: Canvas's ID, Moodle's "Participant 4711". ``back`` is what
+    stands in front of ``feedback.html`` in an archive of feedback: the folder, or in Canvas the beginning of a file's name.
     """
 
     student: str
     identity: str
     label: str
     when: float | None = None
+    back: str = ""
 
 
 def whose(path: PurePosixPath) -> Whose:
@@ -38,17 +40,20 @@ def whose(path: PurePosixPath) -> Whose:
     path = PurePosixPath(unicodedata.normalize("NFC", str(path)))
     first, label = path.parts[0], path.name
     if moodle := MOODLE.match(first):  # a folder for each student, or one for all
-        return Whose(moodle["student"], f"Participant {moodle['id']}", moodle["name"] if len(path.parts) == 1 and moodle["name"] else label)
+        back = f"{moodle['student'].replace('_', ' ')}_{moodle['id']}_assignsubmission_file/"
+        named_so = moodle["name"] if len(path.parts) == 1 else None
+        return Whose(moodle["student"], f"Participant {moodle['id']}", named_so or label, None, back)
+    back = f"{first}/"
     if len(path.parts) > 1:
         if bright := BRIGHTSPACE.match(first):
-            return Whose(
-                bright["student"], f"Brightspace {bright['id']}", label, _time(bright["when"], "%b %d, %Y %I%M %p", "%B %d, %Y %I%M %p")
-            )
+            when = _time(bright["when"], "%b %d, %Y %I%M %p", "%B %d, %Y %I%M %p")
+            return Whose(bright["student"], f"Brightspace {bright['id']}", label, when, back)
         if ilias := ILIAS.match(first):
-            return Whose(f"{ilias['first']} {ilias['last']}", f"ILIAS {ilias['login']} {ilias['id']}", label)
-        return Whose(first, "", label)
+            return Whose(f"{ilias['first']} {ilias['last']}", f"ILIAS {ilias['login']} {ilias['id']}", label, None, back)
+        return Whose(first, "", label, None, back)
     if canvas := CANVAS.match(label):  # in a student's folder a name proves nothing
-        return Whose(canvas["student"], canvas["id"], canvas["name"])
+        back = label[: canvas.start("name")] if canvas["id"].isdigit() else ""
+        return Whose(canvas["student"], canvas["id"], canvas["name"], None, back)
     if board := BLACKBOARD.match(label):
         return Whose(board["student"], "", board["name"] or label, _time(board["when"], "%Y-%m-%d-%H-%M-%S"))
     stem = label[: -len(path.suffix)] if path.suffix else label
@@ -61,15 +66,6 @@ def given_by_a_system(path: PurePosixPath) -> bool:
     """Whether a name inside a zip file has the form that a learning-management system gives."""
     parts = any(pattern.match(part) for part in path.parts for pattern in (MOODLE, BRIGHTSPACE))
     return parts or bool(CANVAS.match(path.name) or BLACKBOARD.match(path.name))
-
-
-def way_back(name: str) -> str:
-    """What stands in front of ``feedback.html`` where Canvas or Moodle is to know whose it is, for a file or folder that came from there;
-    else empty."""
-    if moodle := MOODLE.match(name):
-        return f"{moodle['student'].replace('_', ' ')}_{moodle['id']}_assignsubmission_file/"
-    canvas = CANVAS.match(name)
-    return name[: canvas.start("name")] if canvas and canvas["id"].isdigit() else ""
 
 
 def named(stem: str) -> str:

@@ -32,12 +32,13 @@ clock = time.monotonic  # of a notebook's budget
 @dataclass(frozen=True)
 class Context:
     """What the worker says of an exercise that it found: which others its answer uses, notes for the page, what its saved output claims,
-    whether its text still says that something is to be filled in."""
+    whether its text still says that something is to be filled in, a digest of that text."""
 
     builds_on: list[str]
     notes: list[str]
     right: bool = False
     blank: bool = False
+    text: str = ""
 
 
 def read_found(answer: Any, exercises: dict[str, Exercise]) -> dict[str, Context]:
@@ -58,6 +59,7 @@ def read_found(answer: Any, exercises: dict[str, Exercise]) -> dict[str, Context
             texts(found[key].get("builds_on")),
             texts(found[key].get("notes")),
             *(found[key].get(flag) is True for flag in ("right", "blank")),
+            text=str(found[key].get("text", ""))[:16],
         )
         for key in exercises
         if key in found
@@ -197,7 +199,7 @@ class _Grading:
         self._keep(failed(self.exercises[key], "raised", text, "stopped by the sandbox"), context)
 
     def _keep(self, mark: Mark, context: Context) -> None:
-        key, mark.notes = mark.exercise, context.notes + mark.notes
+        key, mark.notes, mark.text = mark.exercise, context.notes + mark.notes, context.text
         own = self.marks.get(key)
         if own is None:
             self.marks[key] = mark
@@ -208,7 +210,7 @@ class _Grading:
         blank = [other for other in wrong if self.marks[other].stage == "not attempted"]
         if blank and own.stage == "not attempted" and mark.stage != "not attempted":
             message = f"Your answer uses {blank[0]}, which you left blank."
-            own = replace(failed(self.exercises[key], "raised", message), notes=own.notes, seconds=own.seconds)
+            own = replace(failed(self.exercises[key], "raised", message), notes=own.notes, seconds=own.seconds, text=own.text)
         _follow(own, wrong[0])
         mark.notes.insert(0, GIVEN.format(" and ".join(given), "they are" if len(given) > 1 else "it is"))
         self.marks[key] = replace(mark, own=own) if mark.points >= own.points else own

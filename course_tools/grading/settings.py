@@ -59,11 +59,13 @@ class Settings:
             return 0.0
         return round(points * self.weight(exercise_id), 6)
 
-    def kept(self, handed_in: float | None) -> float:
-        """Share of the points that remains when a notebook was handed in at this time (seconds since 1970)."""
-        if self.deadline is None or handed_in is None or handed_in <= self.deadline:
+    def kept(self, handed_in: float | None, own: float | None = None) -> float:
+        """Share of the points that remains when a notebook was handed in at this time (seconds since 1970); ``own``: the student's own
+        deadline, where it is another one than the class's."""
+        deadline = self.deadline if own is None else own
+        if self.deadline is None or deadline is None or handed_in is None or handed_in <= deadline:
             return 1.0
-        days = math.ceil((handed_in - self.deadline) / 86400)
+        days = math.ceil((handed_in - deadline) / 86400)
         return 1.0 - min(self.most, days * self.per_day)
 
 
