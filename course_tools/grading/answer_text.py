@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 
-SMALLEST = 60  # nodes of the syntax tree: what is shorter many write alike
+SMALLEST = 40  # nodes of the syntax tree: what is shorter many write alike
 
 
 def text_digest(source: str, name: str) -> str:

@@ -217,7 +217,9 @@ def _choose(answers: list[Cell], own: list[Cell], name: str, alone: bool, asking
     solved = [cell for cell in mine if name not in cell.blank]
     elsewhere = [cell for cell in others if name not in cell.blank]
     with_check = [cell for cell in elsewhere if cell.index in asking]  # defined right above its check, in the same cell: that is checked
-    candidates = with_check or solved or elsewhere or mine or others or own
+    start, end = max((cell.index for cell in own), default=-1), max(asking, default=-1)
+    between = [cell for cell in answers if name in cell.defines - cell.blank and start < cell.index < end]  # in another one's cell
+    candidates = with_check or solved or elsewhere or (between if alone else []) or mine or others or own
     if not candidates:
         return None, []
     return candidates[-1], _remarks(candidates[-1], own, mine, solved, name)
@@ -227,7 +229,7 @@ def _remarks(chosen: Cell, own: list[Cell], mine: list[Cell], solved: list[Cell]
     """What the feedback says of the cell that was chosen."""
     notes = []
     if chosen not in own:
-        why = "its own cell is blank" if mine else "its own cell does not define it" if own else "its metadata was lost"
+        why = "its own cell is blank" if mine else "its own cell does not define it" if own else "its cell or its metadata was lost"
         notes.append(f"found by the name `{name}` in cell {chosen.index + 1}: {why}")
     elif len(solved) > 1:
         notes.append(f"{len(solved)} cells of this exercise define `{name}`: the last one counts (cell {chosen.index + 1})")
