@@ -105,8 +105,8 @@ def _from_folder(base: Path) -> Iterator[Submission]:
                 continue
             try:
                 found = list(_from_file(base, path, owned=alone != [path]))
-            except OSError as error:
-                found = [_problem(base, path, f"cannot be read ({type(error).__name__}: {error.strerror})")]
+            except OSError as refused:
+                found = [_problem(base, path, f"cannot be read ({type(refused).__name__}: {refused.strerror})")]
             seen |= {path.relative_to(base).parts[0]} if found else set()
             yield from found
     for error in errors:

@@ -58,8 +58,9 @@ def read_found(answer: Any, exercises: dict[str, Exercise]) -> dict[str, Context
         key: Context(
             texts(found[key].get("builds_on")),
             texts(found[key].get("notes")),
-            *(found[key].get(flag) is True for flag in ("right", "blank")),
-            text=str(found[key].get("text", ""))[:16],
+            found[key].get("right") is True,
+            found[key].get("blank") is True,
+            str(found[key].get("text", ""))[:16],
         )
         for key in exercises
         if key in found

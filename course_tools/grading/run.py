@@ -6,7 +6,7 @@ A run can be killed at any moment and resumed: a notebook is graded again only i
 from __future__ import annotations
 
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,7 +33,7 @@ class Budget:
     """The seconds that each student has had, so that nobody holds the class up with many notebooks that never end."""
 
     def __init__(self, records: Iterable[GradeRecord] = ()):
-        self.spent: Counter[tuple[str, str]] = Counter()
+        self.spent: defaultdict[tuple[str, str], float] = defaultdict(float)
         for record in records:
             self.spend(record)
 
