@@ -65,143 +65,83 @@ def without_tags(cells: Cells) -> Cells:
     return [item | {"metadata": {}} for item in cells]
 
 
+def of(changed: dict[str, Cells | str]) -> tuple[str, Cells]:
+    """A chapter with these changes."""
+    chapter = next(iter(changed)).split(".")[0]
+    return chapter, whole(chapter, changed)
+
+
+def blanks(*keys: str) -> dict[str, Cells | str]:
+    return {key: BLANK[key] for key in keys}
+
+
+def scores(*cells: dict[str, Any], asked: str = CHECK["03.1"]) -> tuple[str, Cells]:
+    """Chapter 03 with these cells for 03.1, and its check."""
+    return of({"03.1": [*cells, check("03.1", asked)]})
+
+
 NO_ROOT = wrong("03.1", " / math.sqrt(query.shape[-1])", "")
-TWICE = wrong("03.1", "math.sqrt(query.shape[-1])", "query.shape[-1]")
 DIM0 = RIGHT["03.2"].replace("dim=-1", "dim=-2")
 LATE = wrong("06.1", "key <= query", "key >= query")
-NO_RESULT = 'check("03.1", attention_scores)'
 V2 = RIGHT["03.1"].replace("attention_scores", "attention_scores_v2")
-IN_FILE = "%%writefile my_scores.py\nimport math\n" + RIGHT["03.1"]
-ALSO = "def attention_scores_of(q, k):\n    return attention_scores(q, k)\n"
+WRONG_V2 = NO_ROOT.replace("attention_scores", "attention_scores_v2")
+ASK_V2 = CHECK["03.1"].replace("attention_scores)", "attention_scores_v2)")
+SHORT = 'attention_scores = check("03.1", attention_scores_v2).use'
+IN_FILE = "%%writefile my_scores.py\nimport math\n"
+ROOTS = "%%writefile roots.py\nimport math\n\ndef root(x):\n    return math.sqrt(x)\n"
+ALSO = cell("def attention_scores_of(q, k):\n    return attention_scores(q, k)\n")
+BETWEEN: Cells = [ALSO, answer("03.2", wrong("03.2", "= attention_scores(", "= attention_scores_of(")), check("03.2")]
+ENDLESS = wrong("03.1", "    return query", "    while True:\n        pass\n    return query")
+OWN = RIGHT["03.6"] + "\n    attend = staticmethod(scaled_dot_product_attention)\n"
 
 # name → chapter, cells
 SUBMISSIONS: dict[str, tuple[str, Cells]] = {
     "everything right": ("03", whole("03")),
-    "nothing done": ("03", whole("03", {key: BLANK[key] for key in PARTS["03"]})),
-    "a helper left blank": ("03", whole("03", {"03.1": BLANK["03.1"]})),
-    "two helpers left blank": ("03", whole("03", {"03.1": BLANK["03.1"], "03.2": BLANK["03.2"]})),
-    "only the last exercise": ("03", whole("03", {key: BLANK[key] for key in PARTS["03"][:3]})),
-    "a helper of 01 left blank": ("01", whole("01", {"01.1": BLANK["01.1"]})),
-    "a helper of 06 left blank": ("06", whole("06", {"06.1": BLANK["06.1"]})),
-    "a helper of 04 left with its bug": ("04", whole("04", {"04.2": BLANK["04.2"]})),
-    "both helpers of 04 left": ("04", whole("04", {"04.2": BLANK["04.2"], "04.3": BLANK["04.3"]})),
-    "a helper without the root": ("03", whole("03", {"03.1": NO_ROOT})),
-    "a helper with another root": ("03", whole("03", {"03.1": TWICE})),
-    "two wrong ones, one upon the other": ("03", whole("03", {"03.1": NO_ROOT, "03.2": DIM0})),
-    "wrong in the middle": ("03", whole("03", {"03.2": DIM0})),
-    "a mask the wrong way round": ("06", whole("06", {"06.1": LATE})),
-    "a helper that raises": ("03", whole("03", {"03.1": wrong("03.1", "math.sqrt", "math.sqroot")})),
-    "a helper with a typing error": ("03", whole("03", {"03.1": wrong("03.1", "return query", "return qurey")})),
-    "a helper that never ends": (
-        "03",
-        whole("03", {"03.1": wrong("03.1", "    return query", "    while True:\n        pass\n    return query")}),
+    "nothing done": of(blanks(*PARTS["03"])),
+    "a helper left blank": of(blanks("03.1")),
+    "two helpers left blank": of(blanks("03.1", "03.2")),
+    "only the last exercise": of(blanks(*PARTS["03"][:3])),
+    "a helper of 01 left blank": of(blanks("01.1")),
+    "a helper of 06 left blank": of(blanks("06.1")),
+    "a helper of 04 left with its bug": of(blanks("04.2")),
+    "both helpers of 04 left": of(blanks("04.2", "04.3")),
+    "a helper without the root": of({"03.1": NO_ROOT}),
+    "a helper with another root": of({"03.1": wrong("03.1", "math.sqrt(query.shape[-1])", "query.shape[-1]")}),
+    "two wrong ones, one upon the other": of({"03.1": NO_ROOT, "03.2": DIM0}),
+    "wrong in the middle": of({"03.2": DIM0}),
+    "a mask the wrong way round": of({"06.1": LATE}),
+    "a helper that raises": of({"03.1": wrong("03.1", "math.sqrt", "math.sqroot")}),
+    "a helper with a typing error": of({"03.1": wrong("03.1", "return query", "return qurey")}),
+    "a helper that never ends": of({"03.1": ENDLESS}),
+    "a helper that does not parse": of({"06.1": RIGHT["06.1"] + "    return )\n"}),
+    "a helper whose cell was emptied": of({"03.1": ""}),
+    "a blank below its helper": of(blanks("01.2")),
+    "wrong with a blank helper": of({"03.1": BLANK["03.1"], "03.2": DIM0}),
+    "the result is not taken": scores(answer("03.1"), asked='check("03.1", attention_scores)'),
+    "use in one line": scores(answer("03.1", BLANK["03.1"]), asked='attention_scores = check("03.1", attention_scores).use'),
+    "another name handed to the check": scores(answer("03.1", V2), asked=ASK_V2),
+    "another name beside the blank": scores(answer("03.1", BLANK["03.1"]), cell(V2), asked=ASK_V2),
+    "another name in one line": scores(answer("03.1", V2), asked=SHORT),
+    "another name, and wrong": scores(answer("03.1", WRONG_V2), asked=ASK_V2),
+    "written to a file": scores(cell(IN_FILE + RIGHT["03.1"]), answer("03.1", "from my_scores import attention_scores")),
+    "written to a file in two pieces": scores(
+        cell(IN_FILE),
+        cell("%%writefile -a my_scores.py\n" + RIGHT["03.1"]),
+        answer("03.1", "import my_scores\nattention_scores = my_scores.attention_scores"),
     ),
-    "a helper that does not parse": ("06", whole("06", {"06.1": RIGHT["06.1"] + "    return )\n"})),
-    "a helper whose cell was emptied": ("03", whole("03", {"03.1": ""})),
-    "a blank below its helper": ("01", whole("01", {"01.2": BLANK["01.2"]})),
-    "wrong with a blank helper": ("03", whole("03", {"03.1": BLANK["03.1"], "03.2": DIM0})),
-    "the result is not taken": ("03", whole("03", {"03.1": [answer("03.1"), check("03.1", NO_RESULT)]})),
-    "use in one line": (
-        "03",
-        whole("03", {"03.1": [answer("03.1", BLANK["03.1"]), check("03.1", 'attention_scores = check("03.1", attention_scores).use')]}),
-    ),
-    "another name handed to the check": (
-        "03",
-        whole(
-            "03",
-            {"03.1": [answer("03.1", V2), check("03.1", 'result = check("03.1", attention_scores_v2)\nattention_scores = result.use')]},
-        ),
-    ),
-    "another name beside the blank": (
-        "03",
-        whole(
-            "03",
-            {
-                "03.1": [
-                    answer("03.1", BLANK["03.1"]),
-                    cell(V2),
-                    check("03.1", 'result = check("03.1", attention_scores_v2)\nattention_scores = result.use'),
-                ]
-            },
-        ),
-    ),
-    "another name in one line": (
-        "03",
-        whole("03", {"03.1": [answer("03.1", V2), check("03.1", 'attention_scores = check("03.1", attention_scores_v2).use')]}),
-    ),
-    "another name, and wrong": (
-        "03",
-        whole(
-            "03",
-            {
-                "03.1": [
-                    answer("03.1", NO_ROOT.replace("attention_scores", "attention_scores_v2")),
-                    check("03.1", 'result = check("03.1", attention_scores_v2)\nattention_scores = result.use'),
-                ]
-            },
-        ),
-    ),
-    "written to a file": (
-        "03",
-        whole("03", {"03.1": [cell(IN_FILE), answer("03.1", "from my_scores import attention_scores"), check("03.1")]}),
-    ),
-    "written to a file in two pieces": (
-        "03",
-        whole(
-            "03",
-            {
-                "03.1": [
-                    cell("%%writefile my_scores.py\nimport math\n"),
-                    cell("%%writefile -a my_scores.py\n" + RIGHT["03.1"]),
-                    answer("03.1", "import my_scores\nattention_scores = my_scores.attention_scores"),
-                    check("03.1"),
-                ]
-            },
-        ),
-    ),
-    "a helper from a file": (
-        "03",
-        whole(
-            "03",
-            {
-                "03.1": [
-                    cell("%%writefile roots.py\nimport math\n\ndef root(x):\n    return math.sqrt(x)\n"),
-                    answer("03.1", "from roots import root\n" + wrong("03.1", "math.sqrt", "root")),
-                    check("03.1"),
-                ]
-            },
-        ),
-    ),
-    "a helper between": (
-        "03",
-        whole("03", {"03.2": [cell(ALSO), answer("03.2", wrong("03.2", "= attention_scores(", "= attention_scores_of(")), check("03.2")]}),
-    ),
-    "a helper between, and a blank below it": (
-        "03",
-        whole(
-            "03",
-            {
-                "03.1": BLANK["03.1"],
-                "03.2": [cell(ALSO), answer("03.2", wrong("03.2", "= attention_scores(", "= attention_scores_of(")), check("03.2")],
-            },
-        ),
-    ),
-    "a class that takes a blank helper as its own": (
-        "03",
-        whole("03", {"03.2": BLANK["03.2"], "03.6": RIGHT["03.6"] + "\n    attend = staticmethod(scaled_dot_product_attention)\n"}),
-    ),
+    "a helper from a file": scores(cell(ROOTS), answer("03.1", "from roots import root\n" + wrong("03.1", "math.sqrt", "root"))),
+    "a helper between": of({"03.2": BETWEEN}),
+    "a helper between, and a blank below it": of({"03.1": BLANK["03.1"], "03.2": BETWEEN}),
+    "a class that takes a blank helper as its own": of({"03.2": BLANK["03.2"], "03.6": OWN}),
     "metadata lost": ("03", without_tags(whole("03"))),
-    "metadata lost, a helper blank": ("03", without_tags(whole("03", {"03.1": BLANK["03.1"]}))),
-    "all answers in one cell": ("03", [cell("\n\n".join(RIGHT[key] for key in PARTS["03"]), "03.1"), *(check(key) for key in PARTS["03"])]),
-    "the answer in the check cell": ("06", whole("06", {"06.1": [check("06.1", RIGHT["06.1"] + "\n" + CHECK["06.1"])]})),
-    "tried twice, the second is wrong": ("06", whole("06", {"06.1": [answer("06.1"), answer("06.1", LATE), check("06.1")]})),
-    "half of a prediction": ("01", whole("01", {"01.3": wrong("01.3", '"nearest"', '"mean"')})),
-    "wrong in two chapters' manner": ("01", whole("01", {"01.1": wrong("01.1", "2 * bandwidth**2", "bandwidth"), "01.4": BLANK["01.4"]})),
-    "only magics and notes besides": ("06", [cell("%matplotlib inline\n%load_ext autoreload"), *whole("06"), cell("to do: sleep")]),
-    "a check asked for again at the end": (
-        "03",
-        [*whole("03", {"03.1": NO_ROOT}), check("03.2", 'check("03.2", scaled_dot_product_attention)')],
-    ),
+    "metadata lost, a helper blank": ("03", without_tags(whole("03", blanks("03.1")))),
+    "all answers in one cell": ("03", [cell("\n\n".join(RIGHT[key] for key in PARTS["03"]), "03.1"), *map(check, PARTS["03"])]),
+    "the answer in the check cell": of({"06.1": [check("06.1", RIGHT["06.1"] + "\n" + CHECK["06.1"])]}),
+    "tried twice, the second is wrong": of({"06.1": [answer("06.1"), answer("06.1", LATE), check("06.1")]}),
+    "half of a prediction": of({"01.3": wrong("01.3", '"nearest"', '"mean"')}),
+    "a wrong helper, and a blank": of({"01.1": wrong("01.1", "2 * bandwidth**2", "bandwidth"), "01.4": BLANK["01.4"]}),
+    "magics and notes besides": ("06", [cell("%matplotlib inline\n%load_ext autoreload"), *whole("06"), cell("to do: sleep")]),
+    "a check asked for again": ("03", [*whole("03", {"03.1": NO_ROOT}), check("03.2", 'check("03.2", scaled_dot_product_attention)')]),
 }
 
 # Here the check of the helper never came to run, and nothing took its place; grading puts the course's there all the same.
