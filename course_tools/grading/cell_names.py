@@ -110,7 +110,7 @@ def names_in(source: str) -> Names:
         _note(node, found)
     found.imported -= found.defines  # what is imported is nobody's answer, but other cells may need it
     found.uses = global_names(table) | ((found.touches | found.handed) & found.defines)  # K += 1 looks K up
-    found.uses = found.uses.union(found.files, *found.sets.values())
+    found.uses = found.uses.union(*found.sets.values())
     called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     found.hidden = bool(called & _HIDDEN)
     found.shows = bool(tree.body) and isinstance(tree.body[-1], ast.Expr)

@@ -35,13 +35,13 @@ class Dependencies:
 
     def behind(self, cell: Cell) -> list[int]:
         """Indices of ``cell`` and of all cells that it depends on, directly or through others."""
-        chosen, todo = {cell.index}, [(name, cell) for name in sorted(cell.uses)]
-        asked = {(name, cell.index) for name in cell.uses}
+        chosen, todo = {cell.index}, [(name, cell) for name in sorted(cell.uses | cell.files)]
+        asked = {(name, cell.index) for name in cell.uses | cell.files}
         while todo:
             name, user = todo.pop()
             for helper in self.helpers(name, user):
                 chosen.add(helper.index)
-                for used in helper.uses | ({name} & (helper.touches | helper.handed)):
+                for used in helper.uses | helper.files | ({name} & (helper.touches | helper.handed)):
                     if (used, helper.index) not in asked:
                         asked.add((used, helper.index))
                         todo.append((used, helper))
