@@ -10,6 +10,7 @@ from .engines import Engine
 from .jobs import Plan, fingerprint_of_exercises
 from .marks import exercises_of
 from .options import parser
+from .roster import load_roster
 from .run import grade_class
 from .run_folder import alone_in, key_of
 from .sandbox import SandboxError
@@ -36,13 +37,16 @@ def main(arguments: list[str] | None = None) -> int:
         if not options.timeout > 0 or not options.memory >= 0.5:
             raise ValueError(f"--timeout {options.timeout:g} must be positive and --memory {options.memory:g} at least 0.5")
         settings = load_settings(options.settings)
+        roster = load_roster(options.roster)
+        if settings.deadline is None and any(entry.deadline is not None for entry in roster.entries):
+            raise ValueError(f"{options.roster} gives deadlines, but nothing is taken off: name rules with a [late] table by --settings")
         only = chapters(options.only)
         plan = Plan(only, options.timeout, int(options.memory * 2**30), options.unsafe)
         engine = Engine(options.engine, options.jobs, options.scheduler)
         counts = grade_class(options.submissions, options.out, plan, engine, options.resume, options.seed, options.quiet)
         submissions = collect(options.submissions)
         with alone_in(options.out, True) as run:
-            students = write_results(run, settings, {key_of(s) for s in submissions}, fingerprint_of_exercises(only), only)
+            students = write_results(run, settings, {key_of(s) for s in submissions}, fingerprint_of_exercises(only), only, roster)
     except (ValueError, OSError, SandboxError) as error:
         print(f"grading: {error}", file=sys.stderr)
         return 2

@@ -13,11 +13,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..metadata import tag_of
+from .answer_text import text_digest
 from .cell_names import Names, names_in, plain_python, without_checks
 from .dependencies import needs
+from .messages import Task
 
 MOST_CELLS, MOST_SOURCE = 2_000, 1_000_000
 _CHECKED = re.compile(r"\bcheck\(\s*[\"'](\d\d[a-z]?\.\d+)[\"']")
+_HIDES = re.compile(r"\b(?:exec|eval|globals|vars|locals|setattr|user_ns|user_global_ns|__dict__|builtins|run_line_magic)\b")
 _RIGHT = re.compile(r"\s*✓ (\d\d[a-z]?\.\d+) [^\n]*: right \(")
 
 
@@ -46,17 +49,21 @@ def cell_of(index: int, source: str, exercise: str | None = None, role: str | No
 class Found:
     """An exercise in a notebook: the index of the cell that answers it, and the name that the answer has there.
 
-    ``needs`` are the indices of the cells to run for it, ``above`` of all cells down to its check; ``builds_on`` names other exercises
-    whose answers it uses, ``notes`` are for the feedback page, ``right`` is what the notebook's saved output claims.
+    ``needs`` are the indices of the cells to run for it, ``above`` of all cells down to its check, ``checks`` of the cells that ask for
+    it; ``builds_on`` names other exercises whose answers it uses, ``notes`` are for the feedback page, ``right`` is what the notebook's
+    saved output claims, ``blank`` whether its text still raises NotImplementedError, ``text`` a digest of the answer as it is written.
     """
 
     cell: int
     name: str
     needs: list[int]
     above: list[int]
+    checks: list[int]
     builds_on: list[str]
     notes: list[str]
     right: bool = False
+    blank: bool = False
+    text: str = ""
 
 
 def read_notebook(data: bytes) -> list[Cell]:
@@ -111,6 +118,22 @@ def _likely(answers: list[Cell], exercises: dict[str, str], places: dict[str, st
     return {place for place, share in shares.items() if share >= max(shares.values()) / 2}
 
 
+def cells_for(task: Task, found: dict[str, Found], sources: dict[int, str]) -> list[tuple[int, str]] | None:
+    """The cells to run for a task, with their numbers; below the checks of helpers what puts the course's version in their place (such a
+    line has a number below 0). None where a name is not known and no cell that was not run mentions it."""
+    one = found[task.exercise]
+    others = "\n".join(sources[index] for index in one.above if index not in one.needs)
+    if task.unknown and not re.search(rf"\b{re.escape(task.unknown)}\b", others) and not _HIDES.search(others):
+        return None
+    lines = [(index, 0, sources[index]) for index in (one.above if task.everything else one.needs)]
+    for number, (helper, (asked, text)) in enumerate(task.helpers.items()):
+        its = found[helper]
+        names = " = ".join(sorted({asked, its.name} - {one.name}))
+        given = f"_given = {{'__name__': 'given'}}\nexec({text!r}, _given)\n{names} = _given['version']"
+        lines += [(index, 1 + number, given) for index in {its.cell, *its.checks} if index >= its.cell]
+    return [(-place if turn else index, source) for place, (index, turn, source) in enumerate(sorted(lines))]
+
+
 def is_check(cell: Cell) -> bool:
     """A cell that asks for a check, or hands the checked version on: grading asks for itself."""
     return cell.role == "check" or bool(_CHECKED.search(cell.source))
@@ -130,12 +153,21 @@ def find(cells: list[Cell], exercises: dict[str, str], places: dict[str, str]) -
             continue  # one notebook may define a helper that has the name of another one's exercise
         one = _find_one(cells, answers, exercise, asked, untagged, right)
         if one is not None:
-            found[exercise] = replace(one, builds_on=[other for other in one.builds_on if other in exercises])
-    return found
+            found[exercise] = one
+    uses = {cell.index: cell.uses for cell in answers}
+    return {
+        exercise: replace(one, builds_on=[other for other, its in found.items() if its is not one and _builds_on(one, its, uses)])
+        for exercise, one in found.items()
+    }
+
+
+def _builds_on(one: Found, other: Found, uses: dict[int, set[str]]) -> bool:
+    """Whether an answer uses another one; where both stand in one cell, by its name."""
+    return other.cell in one.needs and one.name != other.name and (one.cell != other.cell or other.name in uses[one.cell])
 
 
 def _find_one(cells: list[Cell], answers: list[Cell], exercise: str, asked: str, untagged: Counter[str], right: set[str]) -> Found | None:
-    """One exercise in a notebook, with the answers that it builds on; None where it is not there."""
+    """One exercise in a notebook, not yet with the answers that it builds on; None where it is not there."""
     own = [cell for cell in answers if cell.exercise == exercise and cell.role == "answer"]
     name = _name_in(cells, answers, own, exercise, asked)
     asking = {cell.index for cell in cells if is_check(cell) and exercise in _CHECKED.findall(cell.source)}
@@ -144,9 +176,9 @@ def _find_one(cells: list[Cell], answers: list[Cell], exercise: str, asked: str,
         return None
     end = max(asking | {chosen.index})
     needed = needs(chosen, answers, end)
-    below = {c.exercise for c in answers if c.index in needed and c.role == "answer" and c.exercise} - {exercise}
     above = [c.index for c in answers if c.index <= end]
-    return Found(chosen.index, name, needed, above, sorted(below), notes, exercise in right)
+    text = text_digest(chosen.source, name)
+    return Found(chosen.index, name, needed, above, sorted(asking), [], notes, exercise in right, name in chosen.blank, text)
 
 
 def runnable(cells: list[Cell]) -> dict[int, str]:
@@ -185,7 +217,9 @@ def _choose(answers: list[Cell], own: list[Cell], name: str, alone: bool, asking
     solved = [cell for cell in mine if name not in cell.blank]
     elsewhere = [cell for cell in others if name not in cell.blank]
     with_check = [cell for cell in elsewhere if cell.index in asking]  # defined right above its check, in the same cell: that is checked
-    candidates = with_check or solved or elsewhere or mine or others or own
+    start, end = max((cell.index for cell in own), default=-1), max(asking, default=-1)
+    between = [cell for cell in answers if name in cell.defines - cell.blank and start < cell.index < end]  # in another one's cell
+    candidates = with_check or solved or elsewhere or (between if alone else []) or mine or others or own
     if not candidates:
         return None, []
     return candidates[-1], _remarks(candidates[-1], own, mine, solved, name)
@@ -195,11 +229,11 @@ def _remarks(chosen: Cell, own: list[Cell], mine: list[Cell], solved: list[Cell]
     """What the feedback says of the cell that was chosen."""
     notes = []
     if chosen not in own:
-        why = "its own cell is blank" if mine else "its own cell does not define it" if own else "its metadata was lost"
+        why = "its own cell is blank" if mine else "its own cell does not define it" if own else "its cell or its metadata was lost"
         notes.append(f"found by the name `{name}` in cell {chosen.index + 1}: {why}")
     elif len(solved) > 1:
         notes.append(f"{len(solved)} cells of this exercise define `{name}`: the last one counts (cell {chosen.index + 1})")
-    if name not in chosen.defines and chosen.broken is None:
+    if name not in chosen.defines | chosen.imported and chosen.broken is None:
         notes.append(f"cell {chosen.index + 1} does not define `{name}`: was it renamed?")
     return notes
 

@@ -8,6 +8,7 @@ from html import escape
 from statistics import median
 from typing import Any, NamedTuple
 
+from .alike import alike
 from .collect import printable
 from .feedback import nothing_filled_in, page_name, state
 from .marks import exercises_of
@@ -49,13 +50,16 @@ def class_report(students: list[Student], settings: Settings, only: tuple[str, .
             if mark.mistake and state(mark) == "not yet" and not mark.follows and mark.mistake not in NO_MISCONCEPTION:
                 mistakes[key][mark.mistake].append(student)
     middle = f" The median is {100 * median(shares):.0f} % of the points." if shares else ""
+    look = _to_look_at(students)
     sections = [
-        ("look", "Please look at these yourself", _to_look_at(students)),
+        ("first", "First of all", _first(students, graded, mistakes, bool(look))),
+        ("look", "Please look at these yourself", look),
         ("tomorrow", "What to talk about tomorrow", _tomorrow(graded, mistakes)),
         ("exercises", "Exercises", _exercises(graded, mistakes)),
         ("points", "Points", _points(shares, len(students) - len(graded))),
         ("again", "Handed in again", resubmissions(graded)),
         ("students", "Students", _students(students, everybody, settings, only)),
+        ("alike", "Answers that are alike", _alike(students)),
     ]
     links = "".join(f"<a href='#{name}'>{title}</a>" for name, title, text in sections if text)
     body = "".join(f"<h2 id='{name}'>{title}</h2>{text}" for name, title, text in sections if text)
@@ -82,6 +86,34 @@ def _assigned(everybody: list[str], settings: Settings, only: tuple[str, ...]) -
     )
 
 
+def _first(students: list[Student], graded: list[Student], mistakes: Mistakes, look: bool) -> str:
+    """What to do tomorrow, in a few lines."""
+    todo = [f"Talk about {escape(_titled(entry))} ({_of_those(graded, entry)})." for entry in _ranked(mistakes)[:TOP] if len(entry.who) > 1]
+    absent, lost = sum(s.absent for s in students), sum(bool(s.problems) and not s.marks for s in students)
+    if look:
+        todo.append("Look at <a href='#look'>what the machine cannot decide</a> before the marks go out.")
+    if lost:
+        todo.append(f"Ask {lost} of them to hand in again: nothing of theirs could be graded.")
+    if absent:
+        todo.append(f"Write to {absent} who handed in nothing.")
+    archive = "<code>feedback_….zip</code> holds every student's page under the names that your system takes."
+    return f"<ol>{''.join(f'<li>{line}</li>' for line in [*todo, f'Give the feedback back: {archive}'])}</ol>"
+
+
+def _alike(students: list[Student]) -> str:
+    """Pairs whose answers are alike, folded, because a report may be shown to the class."""
+    lines = alike([s for s in students if s.marks])
+    if not lines:
+        return ""
+    shown = "".join(f"<li>{escape(printable(line, 300))}</li>" for line in lines[:EXAMPLES])
+    more = f"<p class='note'>And {len(lines) - EXAMPLES} more.</p>" if len(lines) > EXAMPLES else ""
+    return (
+        "<p>The same file, a mistake, or two answers and more that hardly anybody else wrote so; comments, layout and the names of "
+        "variables do not count. It changes no mark and proves nothing: people learn together, and a short right answer has few forms.</p>"
+        f"<details><summary>{len(lines)} pair{'s' * (len(lines) > 1)}</summary><ul>{shown}</ul>{more}</details>"
+    )
+
+
 def _to_look_at(students: list[Student]) -> str:
     """What the machine cannot decide: claims that grading did not confirm, copies, what could not be graded."""
 
@@ -97,6 +129,8 @@ def _to_look_at(students: list[Student]) -> str:
             "Every exercise is as it was handed out, perhaps because this is the wrong copy of the notebook",
             [s.name for s in students if nothing_filled_in(s)],
         ),
+        ("On the list of the class, and handed in nothing", [s.name for s in students if s.absent]),
+        ("Handed in, and not on the list of the class", [s.name for s in students if not s.listed]),
         ("Could not be graded", [f"{s.name}: {text.removeprefix(f'{s.name}: ')}" for s in students for text in s.problems]),
     )
     return "".join(
@@ -122,8 +156,7 @@ class Misconception(NamedTuple):
 def _tomorrow(graded: list[Student], mistakes: Mistakes) -> str:
     """Misconceptions, the commonest and then the costliest first, each with what one of the learners saw, without the name; and what the
     fewest solved."""
-    found = [Misconception(key, name, who) for key, names in mistakes.items() for name, who in names.items()]
-    ranked = sorted(found, key=Misconception.rank)
+    ranked = _ranked(mistakes)
     told = [entry for entry in ranked if len(entry.who) > 1][:TOP] or ranked[:TOP]
     others = [entry for entry in ranked if entry not in told]
     parts = [_told(entry, graded) for entry in told] or ["<p>No misconception was recognised.</p>"]
@@ -131,6 +164,11 @@ def _tomorrow(graded: list[Student], mistakes: Mistakes) -> str:
     parts.append(_folded("More that several students share", [entry for entry in others if len(entry.who) > 1], graded))
     parts.append(_folded("Mistakes of one student each", [entry for entry in others if len(entry.who) == 1], graded))
     return "".join(parts)
+
+
+def _ranked(mistakes: Mistakes) -> list[Misconception]:
+    """Misconceptions, what most of them have first."""
+    return sorted((Misconception(key, name, who) for key, names in mistakes.items() for name, who in names.items()), key=Misconception.rank)
 
 
 def _told(entry: Misconception, graded: list[Student]) -> str:

@@ -6,6 +6,7 @@ Nothing is unpacked to disk and nothing is executed; names and sizes are checked
 from __future__ import annotations
 
 import datetime as dt
+import io
 import os
 import re
 import unicodedata
@@ -14,6 +15,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from typing import IO
+
+from .names import Whose, given_by_a_system, named, whose
 
 LARGEST = 32 * 2**20  # bytes of a notebook
 LONGEST = 400  # characters of a name inside a zip file: names are searched by patterns
@@ -22,16 +26,12 @@ ENTRIES, RATIO = 10_000, 200  # files in a zip, and how often smaller it may be 
 NO_NOTEBOOK = "is no notebook: hand in the .ipynb, or a .zip of it"
 IGNORED = (".ipynb_checkpoints", ".git", ".DS_Store", ".Trash")  # hidden folders in which nobody hands anything in
 UNREADABLE = (".ipynb.txt", ".html", ".json", ".rar", ".7z", ".tar.gz", ".tgz", ".tar", ".gz", ".pdf", ".py", ".docx", ".md")
-CANVAS = re.compile(
-    r"^(?:LATE_(?=anon_))?(?P<student>[^_/]+)_(?:LATE_)?(?P<id>\d+|(?<=anon_)\w{5})_\d+_(?P<name>.+\.(?:ipynb|zip))$", re.IGNORECASE
-)
-MOODLE = re.compile(r"^(?P<student>.+?)_(?P<id>\d+)_assignsubmission_[a-z]+_?(?P<name>(?<=_).+\.(?:ipynb|zip))?$", re.IGNORECASE)
-CHAPTER = re.compile(r"^(?P<student>.+?)[_\- ]+(?P<chapter>\d\d[a-z]?_[\w\-]+?)(?:[ _\-]*\(?\d+\)?)?$")
 
 
 @dataclass(frozen=True)
 class Submission:
-    """One notebook: whose it is, where it lies (``member`` inside a zip), when it was handed in, why it cannot be read."""
+    """One notebook: whose it is, where it lies (``member`` inside a zip, ``inner`` inside a student's own zip in it), when it was handed
+    in, why it cannot be read, and under which name feedback goes ``back``."""
 
     student: str
     label: str
@@ -40,6 +40,8 @@ class Submission:
     identity: str = ""
     handed_in: float | None = None
     problem: str = ""
+    inner: str = ""
+    back: str = ""
 
 
 def printable(text: str, most: int = 120) -> str:
@@ -56,13 +58,22 @@ def collect(folder: str | Path) -> list[Submission]:
     if root.is_file() and zipfile.is_zipfile(root):
         found = list(_from_zip(root, None))
     elif root.is_dir():
-        base = root / "submitted" if (root / "submitted").is_dir() and not (root / "submitted").is_symlink() else root
-        found = list(_from_folder(base))
+        found = list(_from_folder(root / "submitted" if _is_nbgrader(root) else root))
     else:
         raise ValueError(f"{root} is neither a folder nor a zip file")
     notebooks = {(s.student, s.identity) for s in found if not s.problem}
     found = [s for s in found if not s.problem.endswith(NO_NOTEBOOK) or (s.student, s.identity) not in notebooks]
-    return _capped(sorted(found, key=lambda s: (s.student, s.label, s.path, s.member)))
+    return _capped(sorted(found, key=lambda s: (s.student, s.label, s.path, s.member, s.inner)))
+
+
+def _is_nbgrader(root: Path) -> bool:
+    """Whether a folder is nbgrader's: what was handed in lies in ``submitted``. Among students' folders it is a student of that name."""
+    inner = root / "submitted"
+    if not inner.is_dir() or inner.is_symlink():
+        return False
+    known = {"submitted", "source", "release", "autograded", "feedback"}
+    folders = {path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")}
+    return folders <= known or any((root / name).is_file() for name in ("nbgrader_config.py", "gradebook.db"))
 
 
 def _capped(found: list[Submission]) -> list[Submission]:
@@ -92,7 +103,10 @@ def _from_folder(base: Path) -> Iterator[Submission]:
             path = Path(folder) / name
             if name.startswith(".") or name in ("timestamp.txt", "Thumbs.db", "desktop.ini"):
                 continue
-            found = list(_from_file(base, path, owned=alone != [path]))
+            try:
+                found = list(_from_file(base, path, owned=alone != [path]))
+            except OSError as refused:
+                found = [_problem(base, path, f"cannot be read ({type(refused).__name__}: {refused.strerror})")]
             seen |= {path.relative_to(base).parts[0]} if found else set()
             yield from found
     for error in errors:
@@ -110,9 +124,16 @@ def _not_walked(base: Path, folder: Path, inner: list[str]) -> Iterator[Submissi
     hidden = sorted(name for name in inner if name.startswith(".") and name not in IGNORED) if folder == base else []
     yield from (_problem(base, folder / name, "a hidden folder: not read") for name in hidden)
     shown = sorted(name for name in inner if not name.startswith(".") and name != "__MACOSX")
-    links = [name for name in shown if (folder / name).is_symlink()]
+    links = [name for name in shown if _is_link(folder / name)]
     yield from (_problem(base, folder / name, "a symbolic link, which is not followed") for name in links)
     inner[:] = [name for name in shown if name not in links]
+
+
+def _is_link(path: Path) -> bool:
+    try:
+        return path.is_symlink()
+    except OSError:  # a folder that may be listed and not entered, or a path that is too long: what lies in it says so
+        return False
 
 
 def _from_file(base: Path, path: Path, owned: bool) -> Iterator[Submission]:
@@ -129,29 +150,28 @@ def _from_file(base: Path, path: Path, owned: bool) -> Iterator[Submission]:
         yield _problem(base, path, f"{kind or 'a file without an ending'} {NO_NOTEBOOK}")
 
 
-def _owner_of(base: Path, path: Path) -> tuple[str, str]:
-    """Student and identity to whom a zip file belongs: its folder's, or its own name's."""
-    student, identity, _ = _whose(PurePosixPath(path.relative_to(base).as_posix()))
-    return student, identity
+def _owner_of(base: Path, path: Path) -> Whose:
+    """To whom a zip file belongs: its folder's student, or its own name's."""
+    return whose(PurePosixPath(path.relative_to(base).as_posix()))
 
 
 def _notebook(base: Path, path: Path) -> Submission:
-    student, identity, label = _whose(PurePosixPath(path.relative_to(base).as_posix()))
+    student, identity, label, when, back = whose(PurePosixPath(path.relative_to(base).as_posix()))
     stamp = path.parent / "timestamp.txt"
     handed_in: float | None = path.stat().st_mtime
     if base.name == "submitted" and stamp.is_file() and not stamp.is_symlink() and stamp.stat().st_size < 200:
         handed_in = _time(stamp.read_text(encoding="utf-8", errors="replace")) or handed_in
-    if identity:  # unpacked from Canvas or Moodle, whose zip files carry the time of the download
-        handed_in = None
+    if identity or when:  # unpacked from a system, whose zip files carry the time of the download
+        handed_in = when
     size = path.stat().st_size
     most = LARGEST / 2**20
     problem = f"{size / 2**20:.0f} MB is more than the {most:.0f} MB a notebook may have: clear the outputs" if size > LARGEST else ""
-    return Submission(student, label, str(path), "", identity, handed_in, problem)
+    return Submission(student, label, str(path), "", identity, handed_in, problem, back=back)
 
 
 def _problem(base: Path, path: Path, text: str) -> Submission:
-    student, identity, label = _whose(PurePosixPath(path.relative_to(base).as_posix()))
-    return Submission(student, label, str(path), "", identity, None, text)
+    student, identity, label, _, back = whose(PurePosixPath(path.relative_to(base).as_posix()))
+    return Submission(student, label, str(path), "", identity, None, text, back=back)
 
 
 def _time(text: str) -> float | None:
@@ -162,47 +182,52 @@ def _time(text: str) -> float | None:
         return None
 
 
-def _whose(path: PurePosixPath) -> tuple[str, str, str]:
-    """Student, identity and label of a notebook from its place: the folder's name, or the file's.
-
-    The identity is what the learning-management system calls the student: Canvas's ID, Moodle's "Participant 4711".
-    """
-    label = path.name
-    moodle = MOODLE.match(path.parts[0])  # a folder for each student, or one for all
-    if moodle:
-        return moodle["student"], f"Participant {moodle['id']}", moodle["name"] if len(path.parts) == 1 and moodle["name"] else label
-    if len(path.parts) > 1:
-        return path.parts[0], "", label
-    canvas = CANVAS.match(path.name)  # in a student's folder a name proves nothing
-    if canvas:
-        return canvas["student"], canvas["id"], canvas["name"]
-    flat = CHAPTER.match(path.stem)
-    return (flat["student"], "", f"{flat['chapter']}.ipynb") if flat else (_named(path.stem), "", label)
-
-
-def _named(stem: str) -> str:
-    """The student of a file that lies alone: ``answers_Jane_Doe (1)`` is Jane Doe's export, downloaded a second time."""
-    export = re.fullmatch(r"answers_(.+?)(?: ?\(\d+\))?", stem)
-    return export[1].replace("_", " ") if export else stem
-
-
-def _from_zip(path: Path, owner: tuple[str, str] | None) -> Iterator[Submission]:
+def _from_zip(path: Path, owner: Whose | None) -> Iterator[Submission]:
     """Notebooks in a zip file: one student's, who speaks for nobody else, or (``owner`` None) a whole class's."""
     try:
         with zipfile.ZipFile(path) as archive:
-            entries = archive.infolist()
-            if len(entries) > ENTRIES:
-                yield _member(path, owner, problem=f"a zip file with {len(entries):,} entries: not opened")
-                return
-            if not any(entry.filename.lower().endswith((".ipynb", ".zip")) for entry in entries):
-                yield _member(path, owner, problem="a zip file without a notebook")
-            for entry in filter(_handed_in, entries):
+            if problem := _no_archive(archive):
+                yield _member(path, owner, problem=problem)
+            for entry in _entries(archive):
                 if len(entry.filename) > LONGEST:
                     yield _member(path, owner, problem=f"a name of {len(entry.filename):,} characters: not read")
-                else:
-                    yield _member(path, owner, entry, _refusal(entry, owner is not None))
+                    continue
+                found = _member(path, owner, entry, _refusal(entry, owner is not None))
+                opened = owner is None and not found.problem and entry.filename.lower().endswith(".zip")
+                yield from _export(archive, entry, found) if opened else (found,)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         yield _member(path, owner, problem=f"not a readable zip file ({type(error).__name__})")
+
+
+def _export(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, outer: Submission) -> Iterator[Submission]:
+    """The notebooks in a student's own zip file that lies in the archive of a class: they are that student's."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(archive.read(entry))) as export:
+            if problem := _no_archive(export):
+                yield replace(outer, problem=problem)
+            for inner in _entries(export):
+                if len(inner.filename) > LONGEST:
+                    yield replace(outer, problem=f"a name of {len(inner.filename):,} characters: not read")
+                else:
+                    label = _inside(inner.filename).name or outer.label
+                    yield replace(outer, label=label, inner=inner.filename, problem=_refusal(inner, owned=True))
+    except Exception as error:  # zlib.error, and whatever a broken archive makes of it
+        yield replace(outer, problem=f"not a readable zip file ({type(error).__name__})")
+
+
+def _no_archive(archive: zipfile.ZipFile) -> str:
+    """Why nothing is taken from a zip file; empty when something may be."""
+    entries = archive.infolist()
+    if len(entries) > ENTRIES:
+        return f"a zip file with {len(entries):,} entries: not opened"
+    found = any(entry.filename.lower().endswith((".ipynb", ".zip")) for entry in entries)
+    return "" if found else "a zip file without a notebook"
+
+
+def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """The members of a zip file that may be meant to be graded."""
+    entries = archive.infolist()
+    return list(filter(_handed_in, entries)) if len(entries) <= ENTRIES else []
 
 
 def _inside(name: str) -> PurePosixPath:
@@ -224,13 +249,13 @@ def _leads_out(name: str) -> bool:
 def _refusal(entry: zipfile.ZipInfo, owned: bool) -> str:
     """Why a member of a zip file is not read; empty when it is. ``owned``: by one student, who may not name others."""
     name, where = entry.filename, _inside(entry.filename)
-    if owned and (CANVAS.match(where.name) or any(MOODLE.match(part) for part in where.parts)):
+    if owned and given_by_a_system(where):
         return (
             f"the name {name[:80]!r} is one that a learning-management system gives. In a zip file of one student it "
             "is not believed; the archive of a whole class is given to grade by itself"
         )
-    if name.lower().endswith(".zip"):
-        return "a zip file inside a zip file: not opened"
+    if owned and name.lower().endswith(".zip"):
+        return "a zip file inside a student's zip file: not opened"
     if _leads_out(name):
         return "a path that leads out of the zip file: not read"
     if (entry.external_attr >> 16) & 0o170000 == 0o120000:
@@ -240,19 +265,20 @@ def _refusal(entry: zipfile.ZipInfo, owned: bool) -> str:
     return "an encrypted entry: not read" if entry.flag_bits & 1 else ""
 
 
-def _member(path: Path, owner: tuple[str, str] | None, entry: zipfile.ZipInfo | None = None, problem: str = "") -> Submission:
+def _member(path: Path, owner: Whose | None, entry: zipfile.ZipInfo | None = None, problem: str = "") -> Submission:
     """A member of a zip file, or without an ``entry`` the file as a whole, as a submission of its owner or of whom its name tells."""
     member = entry.filename if entry else ""
     where = _inside(member)
     if owner or not where.parts or where.is_absolute() or ".." in where.parts:
-        student, identity, label = *(owner or (_named(path.stem), "")), where.name or path.name
+        owner = owner or Whose(named(path.stem), "", path.name)
+        student, identity, label, when, back = owner._replace(label=where.name or path.name, when=None)
     else:
-        student, identity, label = _whose(where)
-    if problem or identity or entry is None:  # the zip files of Canvas and Moodle carry the time of the download
-        return Submission(student, label, str(path), member, identity, None, problem)
+        student, identity, label, when, back = whose(where)
+    if problem or identity or when or entry is None:  # the zip files of systems carry the time of the download
+        return Submission(student, label, str(path), member, identity, None if problem else when, problem, back=back)
     believed = owner is None and entry.date_time[0] > 1980
     handed_in = dt.datetime(*entry.date_time).timestamp() if believed else path.stat().st_mtime
-    return Submission(student, label, str(path), member, identity, handed_in)
+    return Submission(student, label, str(path), member, identity, handed_in, back=back)
 
 
 def load(submission: Submission) -> bytes:
@@ -262,7 +288,7 @@ def load(submission: Submission) -> bytes:
     try:
         if submission.member:
             with zipfile.ZipFile(submission.path) as archive, archive.open(submission.member) as file:
-                data = file.read(LARGEST + 1)
+                data = _from_export(file, submission.inner) if submission.inner else file.read(LARGEST + 1)
         else:
             handle = os.open(submission.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
             with open(handle, "rb") as file:
@@ -274,3 +300,8 @@ def load(submission: Submission) -> bytes:
     if len(data) > LARGEST:
         raise ValueError(f"more than {LARGEST / 2**20:.0f} MB: clear the outputs")
     return data
+
+
+def _from_export(file: IO[bytes], inner: str) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(file.read(LARGEST + 1))) as export, export.open(inner) as member:
+        return member.read(LARGEST + 1)

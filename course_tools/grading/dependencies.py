@@ -29,17 +29,19 @@ class Dependencies:
         self.gives = {
             cell.index: (cell.defines | cell.imported).union(*(setters.get(function, ()) for function in cell.calls)) for cell in cells
         }
+        changed = {name for cell in cells for name in cell.defines - cell.functions}
+        self.functions = {name for cell in cells for name in cell.functions} - changed
         self.imported = {name for cell in cells for name in cell.imported - cell.defines}
 
     def behind(self, cell: Cell) -> list[int]:
         """Indices of ``cell`` and of all cells that it depends on, directly or through others."""
-        chosen, todo = {cell.index}, [(name, cell) for name in sorted(cell.uses)]
-        asked = {(name, cell.index) for name in cell.uses}
+        chosen, todo = {cell.index}, [(name, cell) for name in sorted(cell.uses | cell.files)]
+        asked = {(name, cell.index) for name in cell.uses | cell.files}
         while todo:
             name, user = todo.pop()
             for helper in self.helpers(name, user):
                 chosen.add(helper.index)
-                for used in helper.uses | ({name} if name in helper.touches else set()):
+                for used in helper.uses | helper.files | ({name} & (helper.touches | helper.handed)):
                     if (used, helper.index) not in asked:
                         asked.add((used, helper.index))
                         todo.append((used, helper))
@@ -51,7 +53,7 @@ class Dependencies:
         found = self.definers(name, user, holders)
         if self.changes:
             found += self.changers(name, user, found[0].index if found else user.index)
-        if not holders:
+        if not holders and " " not in name:  # a file that is imported is no variable
             found += self.opaque()
         if name in LAST_VALUES:
             found += [cell for cell in self.cells if cell.shows and cell.index < user.index][-len(LAST_VALUES) :]
@@ -76,7 +78,8 @@ class Dependencies:
         ]
 
     def _changes(self, name: str, cell: Cell) -> bool:
-        return name in self.gives[cell.index] or (name in cell.touches and name not in self.imported)
+        touched = name in cell.touches or (name in cell.handed and name not in self.functions)
+        return name in self.gives[cell.index] or (touched and name not in self.imported)
 
     def opaque(self) -> list[Cell]:
         """Cells whose text does not tell which names they give: a star import, ``exec``, ``globals()``. Anything may come from them."""

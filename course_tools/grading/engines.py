@@ -7,7 +7,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -18,6 +18,7 @@ from .run_folder import GradeRecord, key_of
 
 TOGETHER = 3  # times that a class is graded side by side before notebooks are graded one by one, because judges die
 _one_at_a_time = threading.Lock()
+Admit = Callable[[Submission], Submission]
 
 
 @dataclass(frozen=True)
@@ -28,22 +29,26 @@ class Engine:
     jobs: int | None = None
     scheduler: str | None = None
 
-    def run(self, todo: list[Submission], plan: Plan) -> Iterator[GradeRecord]:
-        """The record of every submission, in the order in which they are ready."""
-        return on_a_cluster(todo, plan, self.scheduler) if self.name == "dask" else on_this_machine(todo, plan, self.jobs)
+    def run(self, todo: list[Submission], plan: Plan, admit: Admit = lambda submission: submission) -> Iterator[GradeRecord]:
+        """The record of every submission, in the order in which they are ready; ``admit`` is asked for each as its turn comes."""
+        if self.name == "dask":
+            return on_a_cluster(map(admit, todo), plan, self.scheduler)
+        return on_this_machine(todo, plan, self.jobs, admit)
 
 
 # ---- this machine ------------------------------------------------------------------------------------------------
 
 
-def on_this_machine(todo: list[Submission], plan: Plan, jobs: int | None = None) -> Iterator[GradeRecord]:
+def on_this_machine(
+    todo: list[Submission], plan: Plan, jobs: int | None = None, admit: Admit = lambda submission: submission
+) -> Iterator[GradeRecord]:
     """The cores of this machine, through joblib."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     jobs = jobs or max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     if jobs == 1 or len(todo) < 2:
-        yield from (grade_submission(submission, plan) for submission in todo)
+        yield from (grade_submission(admit(submission), plan) for submission in todo)
         return
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     workers: dict[str, Any] = {"backend": "loky", "initializer": _end_with, "initargs": (os.getpid(),)}
@@ -51,7 +56,7 @@ def on_this_machine(todo: list[Submission], plan: Plan, jobs: int | None = None)
     for _ in range(TOGETHER):
         parallel = Parallel(n_jobs=min(jobs, len(todo)), return_as="generator_unordered", pre_dispatch="2*n_jobs", batch_size=1, **workers)
         try:
-            for record in parallel(delayed(grade_submission)(submission, plan) for submission in list(left.values())):
+            for record in parallel(delayed(grade_submission)(admit(submission), plan) for submission in list(left.values())):
                 left.pop(record.key)
                 yield record
         except TerminatedWorkerError:  # a judge process itself has died, or somebody has killed it
@@ -82,7 +87,7 @@ def _end_with(main: int) -> None:
 # ---- a cluster ---------------------------------------------------------------------------------------------------
 
 
-def on_a_cluster(todo: list[Submission], plan: Plan, scheduler: str | None) -> Iterator[GradeRecord]:
+def on_a_cluster(todo: Iterable[Submission], plan: Plan, scheduler: str | None) -> Iterator[GradeRecord]:
     """The workers of a Dask cluster; the notebooks travel with the jobs, the course has to be installed there.
 
     ``dask worker tcp://… --nworkers N --nthreads 1`` on every machine, N its cores: a worker grades one notebook at a time,

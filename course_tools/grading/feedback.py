@@ -86,6 +86,8 @@ def _anchor(key: str) -> str:
 
 def _overview(student: Student, settings: Settings) -> str:
     """Points, how many exercises are right, and what to mend first."""
+    if student.absent:
+        return "<p class='lead'>Nothing of yours was among what was handed in. If you did hand in, please tell your instructor.</p>"
     if not student.marks:
         return "<p class='lead'>Nothing that you handed in could be graded. Here is the reason; please hand in again.</p>"
     exercises = exercises_of()

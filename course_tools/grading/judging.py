@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 
 import torch
@@ -21,6 +22,7 @@ from course_checks.shortcuts import HIDING
 from course_utils.mine import whole
 
 from . import wire
+from .helper_text import helper_text
 from .likeness import likeness
 from .marks import Limits, Mark, failed, mark_of, places
 from .messages import Report, Task
@@ -63,8 +65,17 @@ def versions_for(exercise: Exercise, notebook: bytes) -> dict[str, tuple[str, st
     return found
 
 
-def task_for(exercise: Exercise, secret: str, limits: Limits, everything: bool = False, notebook: bytes = b"") -> Task:
-    """What the worker is asked to do; with ``everything`` it runs all cells above the exercise's check."""
+def task_for(
+    exercise: Exercise,
+    secret: str,
+    limits: Limits,
+    everything: bool = False,
+    notebook: bytes = b"",
+    helpers: Sequence[str] = (),
+    unknown: str = "",
+) -> Task:
+    """What the worker is asked to do; with ``everything`` it runs all cells above the exercise's check, unless none mentions the
+    ``unknown`` name. In place of the answers to ``helpers`` it takes the course's."""
     cases = [(case.args, case.gradients) for case in cases_for(exercise.id, secret)]
     return Task(
         exercise=exercise.id,
@@ -76,6 +87,8 @@ def task_for(exercise: Exercise, secret: str, limits: Limits, everything: bool =
         size=limits.result,
         everything=everything,
         versions=versions_for(exercise, notebook),
+        helpers={helper: (find(helper).name, helper_text(helper)) for helper in helpers},
+        unknown=unknown,
     )
 
 

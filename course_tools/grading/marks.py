@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 from html import escape
+from typing import Any
 
 from course_checks.exercise import Exercise
 from course_checks.lookup import chapters, companions, in_chapter
@@ -41,6 +42,13 @@ class Mark:
     claimed: bool = False  # the notebook's saved output says "right", and grading does not
     copied: bool = False  # instruction for instruction the course's own version
     unjudged: bool = False  # what came back has no form that can be judged
+    text: str = ""  # a digest of the answer as it is written, to compare within the class
+    own: Mark | None = None  # with the student's own helpers, where this one was judged with the course's
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Mark:
+        """From its entries; TypeError or KeyError where another version of the course has written them."""
+        return cls(**{**plain, "own": None if plain["own"] is None else cls.from_plain(plain["own"])})
 
     @property
     def passed(self) -> bool:

@@ -34,6 +34,8 @@ class Task:
 
     ``cases`` are pairs of arguments and of names to differentiate by. ``limit`` is the seconds of the answer itself, ``seconds`` those of
     its cells, too; ``size`` the bytes of the result. ``versions``: what ``mine("04.4")`` gives inside, name and text by exercise.
+    ``helpers``: other exercises of the notebook, each with its name and a text that makes the course's ``version`` of it, which takes the
+    answer's place below their checks. ``unknown``: a name that was not known; with ``everything`` no cell is run where none mentions it.
     """
 
     exercise: str
@@ -45,11 +47,13 @@ class Task:
     size: int
     everything: bool = False
     versions: dict[str, tuple[str, str]] = field(default_factory=dict)
+    helpers: dict[str, tuple[str, str]] = field(default_factory=dict)
+    unknown: str = ""
 
 
 @dataclass(frozen=True)
 class Report:
-    """From the worker: how a task ended ("done", "time", "size", "forged" or "exit N"), and the bytes of its reply."""
+    """From the worker: how a task ended ("done", "time", "size", "forged", "needless" or "exit N"), and the bytes of its reply."""
 
     ended: str
     reply: bytes

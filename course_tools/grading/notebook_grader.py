@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from course_checks.exercise import Exercise
@@ -12,22 +13,32 @@ from course_checks.exercise import Exercise
 from . import wire
 from .cells import Unreadable
 from .channel import Channel
+from .helper_text import may_help
 from .judging import judge_report, task_for
 from .marks import Graded, Limits, Mark, failed, places
 from .messages import Notebook, Report
 from .sandbox import Sandbox
 
 LOST = 3  # times that a notebook is tried again because its sandbox was killed from outside
+FOLLOWS = (
+    "This answer uses your answer to {0}, which is not right: mend that one first. In your notebook the course's own {0} took its place, "
+    "so the check there may have said “right”."
+)
+GIVEN = "Judged with the course's {0} in place of yours, because {1} not right yet: this mark is for what this exercise itself asks."
+_UNKNOWN = re.compile(r"NameError: name '(\w+)' is not defined")
 clock = time.monotonic  # of a notebook's budget
 
 
 @dataclass(frozen=True)
 class Context:
-    """What the worker says of an exercise that it found: which others its answer uses, notes for the page, what its saved output claims."""
+    """What the worker says of an exercise that it found: which others its answer uses, notes for the page, what its saved output claims,
+    whether its text still says that something is to be filled in, a digest of that text."""
 
     builds_on: list[str]
     notes: list[str]
     right: bool = False
+    blank: bool = False
+    text: str = ""
 
 
 def read_found(answer: Any, exercises: dict[str, Exercise]) -> dict[str, Context]:
@@ -44,7 +55,13 @@ def read_found(answer: Any, exercises: dict[str, Exercise]) -> dict[str, Context
         return [text[:300] for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
     return {
-        key: Context(texts(found[key].get("builds_on")), texts(found[key].get("notes")), found[key].get("right") is True)
+        key: Context(
+            texts(found[key].get("builds_on")),
+            texts(found[key].get("notes")),
+            found[key].get("right") is True,
+            found[key].get("blank") is True,
+            str(found[key].get("text", ""))[:16],
+        )
         for key in exercises
         if key in found
     }
@@ -65,7 +82,11 @@ def grade_notebook(sandbox: Sandbox, data: bytes, exercises: dict[str, Exercise]
 
 
 class _Grading:
-    """A notebook while it is graded: what is known of its exercises, and their marks so far."""
+    """A notebook while it is graded: what is known of its exercises, and their marks so far.
+
+    Every exercise is tried with the student's own helpers. Then those that are not right, and use answers that are not, are tried ``again``
+    with the course's, as the notebook's check does; what came of the first try stays in ``Mark.own``.
+    """
 
     def __init__(self, sandbox: Sandbox, data: bytes, exercises: dict[str, Exercise], secret: str, limits: Limits):
         self.sandbox, self.secret, self.limits = sandbox, secret, limits
@@ -76,11 +97,12 @@ class _Grading:
         self.until, self.lost = clock() + max(limits.notebook, limits.timeout), 0
         self.found: dict[str, Context] | None = None
         self.marks: dict[str, Mark] = {}
+        self.again: set[str] = set()
 
     def run(self) -> Graded:
         """Grade to the end, in as many containers as it takes."""
-        while self.found is None or len(self.marks) < len(self.found):
-            waiting = len(self.exercises if self.found is None else self.found) - len(self.marks)
+        while self.found is None or self._next() is not None:
+            waiting = 2 * len(self.exercises if self.found is None else self.found) - len(self.marks) - len(self.again)
             channel: Channel | None = None
             try:
                 with self.sandbox.submission(30 + (self.limits.timeout + 5) * max(1, waiting)) as channel:
@@ -88,15 +110,38 @@ class _Grading:
             except Unreadable as error:
                 return Graded(self.marks, str(error))
             except (wire.ProtocolError, OSError) as error:  # OSError: TimeoutError, too
-                if self._again(channel):
+                if self._lost(channel):
                     continue
                 return Graded(self.marks, f"the notebook could not be read in the sandbox ({type(error).__name__}: {error})"[:300])
-            if broken is not None and not self._again(channel):
+            if broken is not None and not self._lost(channel):
                 self._give_up(*broken, channel)
-        self._tell_what_follows(self.found)
+        for key, mark in self.marks.items():
+            wrong = self._wrong_helpers(key)
+            if wrong and key not in self.again and mark.stage not in ("passed", "not attempted"):
+                _follow(mark, wrong[0])
         return Graded(self.marks)
 
-    def _again(self, channel: Channel | None) -> bool:
+    def _wrong_helpers(self, key: str) -> list[str]:
+        """The answers that an answer uses and that are known not to be right."""
+        return [other for other in self.found[key].builds_on if other in self.marks and not self.marks[other].passed] if self.found else []
+
+    def _given(self, key: str) -> list[str]:
+        """Those of them whose place the course's version can take: they come before it in the course."""
+        order = list(self.exercises)
+        return [other for other in self._wrong_helpers(key) if order.index(other) < order.index(key) and may_help(other, key)]
+
+    def _next(self) -> str | None:
+        """The exercise that is to be tried; None at the end."""
+        for key in self.found or ():
+            if key not in self.marks:
+                return key
+        for key in self.found or ():
+            untouched = self.found and self.found[key].blank and self.marks[key].stage == "not attempted"
+            if key not in self.again and not self.marks[key].passed and not untouched and self._given(key):
+                return key
+        return None
+
+    def _lost(self, channel: Channel | None) -> bool:
         """Whether nobody inside can be blamed, and it was not yet tried too often."""
         if channel is None or channel.ended != "lost":
             return False
@@ -109,7 +154,7 @@ class _Grading:
         found = read_found(channel.receive(30), self.exercises)
         if self.found is None:
             self.found = found
-        for key in [key for key in self.found if key not in self.marks]:
+        while (key := self._next()) is not None:
             started = time.perf_counter()
             try:
                 mark = self._mark_of(channel, key, self.found[key])
@@ -126,21 +171,26 @@ class _Grading:
     def _mark_of(self, channel: Channel, key: str, context: Context) -> Mark:
         """Have an exercise run with the cells that it needs; with everything above its check where a cell may matter that nobody can tell
         from its text."""
-        exercise = self.exercises[key]
+        exercise, given = self.exercises[key], self._given(key) if key in self.marks else []
         if clock() > self.until:
             message = f"Not tried: the exercises before it used up the {self.limits.notebook:g} s that a notebook has."
             return failed(exercise, "raised", message, "time used up")
-        mark = self._asked(channel, exercise)
-        unknown = mark.stage == "raised" and "NameError" in mark.message
-        if unknown or (context.right and not mark.passed):
-            mark = max(self._asked(channel, exercise, everything=True), mark, key=lambda tried: tried.points)
-            mark.claimed = context.right and not mark.passed
+        mark = self._asked(channel, exercise, given)
+        if mark is None:
+            raise wire.ProtocolError("a task was refused")
+        unknown = _UNKNOWN.search(mark.message) if mark.stage == "raised" else None
+        claimed = context.right and (given or not self._given(key))
+        if not mark.passed and mark.mistake != "endless loop" and (claimed or unknown):
+            more = self._asked(channel, exercise, given, True, "" if claimed or not unknown else unknown[1])
+            mark = more if more is not None and more.points > mark.points else mark
+        mark.claimed = context.right and not mark.passed
         return mark
 
-    def _asked(self, channel: Channel, exercise: Exercise, everything: bool = False) -> Mark:
-        channel.send(vars(task_for(exercise, self.secret, self.limits, everything, self.notebook.content)))
+    def _asked(self, channel: Channel, exercise: Exercise, given: list[str], everything: bool = False, unknown: str = "") -> Mark | None:
+        """Have an exercise run once; None where that would be in vain."""
+        channel.send(vars(task_for(exercise, self.secret, self.limits, everything, self.notebook.content, given, unknown)))
         report = read_report(channel.receive(self.limits.timeout + 10))
-        return judge_report(exercise, self.secret, report, self.limits)
+        return None if report.ended == "needless" else judge_report(exercise, self.secret, report, self.limits)
 
     def _give_up(self, key: str, text: str, channel: Channel | None) -> None:
         """The mark of the exercise that broke its container."""
@@ -150,16 +200,24 @@ class _Grading:
         self._keep(failed(self.exercises[key], "raised", text, "stopped by the sandbox"), context)
 
     def _keep(self, mark: Mark, context: Context) -> None:
-        mark.notes = context.notes + mark.notes
-        self.marks[mark.exercise] = mark
+        key, mark.notes, mark.text = mark.exercise, context.notes + mark.notes, context.text
+        own = self.marks.get(key)
+        if own is None:
+            self.marks[key] = mark
+            return
+        self.again.add(key)
+        wrong, given = self._wrong_helpers(key), self._given(key)
+        mark.seconds = round(mark.seconds + own.seconds, 3)
+        blank = [other for other in wrong if self.marks[other].stage == "not attempted"]
+        if blank and own.stage == "not attempted" and mark.stage != "not attempted":
+            message = f"Your answer uses {blank[0]}, which you left blank."
+            own = replace(failed(self.exercises[key], "raised", message), notes=own.notes, seconds=own.seconds, text=own.text)
+        _follow(own, wrong[0])
+        mark.notes.insert(0, GIVEN.format(" and ".join(given), "they are" if len(given) > 1 else "it is"))
+        self.marks[key] = replace(mark, own=own) if mark.points >= own.points else own
 
-    def _tell_what_follows(self, found: dict[str, Context]) -> None:
-        """Say of a wrong answer when it uses another one that is wrong."""
-        for key, mark in self.marks.items():
-            wrong = [other for other in found[key].builds_on if other in self.marks and not self.marks[other].passed]
-            if wrong and mark.stage not in ("passed", "not attempted"):
-                mark.follows, mark.claimed = wrong[0], False  # a saved "right" has a plain reason then
-                mark.notes.append(
-                    f"This answer uses your answer to {wrong[0]}, which is not right: mend that one first. In your notebook the "
-                    f"course's own {wrong[0]} took its place, so the check there may have said “right”."
-                )
+
+def _follow(mark: Mark, helper: str) -> None:
+    """Say of a wrong answer that it uses another one that is wrong."""
+    mark.follows, mark.claimed = helper, False  # a saved "right" has a plain reason then
+    mark.notes.append(FOLLOWS.format(helper))

@@ -13,6 +13,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--resume", action="store_true", help="go on with the run that is in --out")
     found.add_argument("--only", nargs="+", default=[], metavar="NN", help="only these chapters: 03 08a")
     found.add_argument("--settings", help="TOML file with weights, late penalty and partial credit")
+    found.add_argument("--roster", help="CSV file with the list of the class: student, id, deadline")
     found.add_argument("--timeout", type=float, default=60.0, help="seconds for an exercise and the cells it needs (60)")
     found.add_argument("--memory", type=float, default=2.0, help="GB of memory for a submission (2)")
     found.add_argument("--jobs", type=int, help="processes on this machine (one for each core)")

@@ -16,6 +16,7 @@ COURSE = ("course_utils", "course_checks", "course_tools")  # an installed copy 
 OPEN_PACKAGES = ("models", "text", "training", "show", "experiments")  # of course_utils, for submissions to import
 OBSERVERS = ("again", "case", "kinds", "limits", "observation", "observe", "own_code", "plain_data", "shortcuts")  # of course_checks
 WORKERS = (  # of course_tools.grading
+    "answer_text",
     "blocked_calls",
     "cell_names",
     "cells",

@@ -6,6 +6,8 @@ A run can be killed at any moment and resumed: a notebook is graded again only i
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +15,9 @@ from .bubblewrap import why_not
 from .collect import Submission, collect, printable
 from .engines import Engine
 from .jobs import Plan, digest_of, fingerprint_of_exercises
-from .run_folder import RunFolder, alone_in, key_of
+from .run_folder import GradeRecord, RunFolder, alone_in, key_of
+
+EACH = 1_800.0  # seconds for all notebooks of one student, as long as others wait
 
 
 @dataclass
@@ -23,6 +27,25 @@ class Counts:
     graded: int = 0
     kept: int = 0
     unreadable: int = 0
+
+
+class Budget:
+    """The seconds that each student has had, so that nobody holds the class up with many notebooks that never end."""
+
+    def __init__(self, records: Iterable[GradeRecord] = ()):
+        self.spent: defaultdict[tuple[str, str], float] = defaultdict(float)
+        for record in records:
+            self.spend(record)
+
+    def spend(self, record: GradeRecord) -> None:
+        """Count what a notebook has taken."""
+        self.spent[record.submission.student, record.submission.identity] += sum(mark.seconds for mark in record.marks.values())
+
+    def admit(self, submission: Submission) -> Submission:
+        """A submission as its turn comes: with the reason where its owner has had all the time there is."""
+        if submission.problem or self.spent[submission.student, submission.identity] < EACH:
+            return submission
+        return replace(submission, problem=f"not tried: the notebooks before it took the {EACH / 60:g} minutes that a student has")
 
 
 def grade_class(
@@ -50,9 +73,11 @@ def _grade_into(run: RunFolder, submissions: list[Submission], plan: Plan, engin
     todo = [s for s in submissions if key_of(s) not in done or done[key_of(s)].sha256 != digest_of(s)]
     kept = {key_of(s) for s in submissions} - {key_of(s) for s in todo}
     troubled = {key for key in kept if done[key].problem}
+    budget = Budget(done[key] for key in kept)
     counts = Counts(kept=len(kept) - len(troubled), unreadable=len(troubled))
     with tqdm(total=len(todo), desc="grading", unit="notebook", file=sys.stdout, disable=quiet) as bar:
-        for record in engine.run(todo, plan):
+        for record in engine.run(todo, plan, budget.admit):
+            budget.spend(record)
             run.append(replace(record, stamp=stamp))
             if record.problem:
                 counts.unreadable += 1

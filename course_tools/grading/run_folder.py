@@ -41,13 +41,13 @@ class GradeRecord:
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> GradeRecord:
         """From a line of the file; TypeError or KeyError where another version of the course has written it."""
-        marks = {exercise: Mark(**mark) for exercise, mark in plain["marks"].items()}
+        marks = {exercise: Mark.from_plain(mark) for exercise, mark in plain["marks"].items()}
         return cls(**{**plain, "submission": Submission(**plain["submission"]), "marks": marks})
 
 
 def key_of(submission: Submission) -> str:
     """What identifies a submission in a run: where it lies, and whose it is."""
-    text = f"{submission.path}\0{submission.member}\0{submission.student}"
+    text = f"{submission.path}\0{submission.member}\0{submission.student}" + (f"\0{submission.inner}" if submission.inner else "")
     return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:24]
 
 

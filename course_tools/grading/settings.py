@@ -5,6 +5,7 @@ Without a file every exercise counts its own points, parts count by themselves, 
     exercises = ["03", "06.1"]  # what was assigned, of which per cents are taken; without it see docs/grading.md
     missing = "zero"            # "empty": percentages of what a student has handed in
     partial = true              # false: an exercise counts fully or not at all
+    helpers = "course"          # "own": an answer that uses one of the student's own that is wrong is judged with that one
     [weights]                   # factors; an exercise's own factor comes before its chapter's
     "03" = 2.0
     "03.2" = 0.5
@@ -24,6 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .marks import Mark, exercises_of
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -36,6 +39,11 @@ class Settings:
     most: float = 1.0
     exercises: tuple[str, ...] = ()
     missing: str = "zero"
+    helpers: str = "course"
+
+    def ruled(self, mark: Mark) -> Mark:
+        """The mark of an answer with the helpers that it is to be judged with."""
+        return mark.own if self.helpers == "own" and mark.own is not None else mark
 
     def assigned(self, exercise_id: str) -> bool:
         """Whether the settings list an exercise, or its chapter, as assigned."""
@@ -51,11 +59,13 @@ class Settings:
             return 0.0
         return round(points * self.weight(exercise_id), 6)
 
-    def kept(self, handed_in: float | None) -> float:
-        """Share of the points that remains when a notebook was handed in at this time (seconds since 1970)."""
-        if self.deadline is None or handed_in is None or handed_in <= self.deadline:
+    def kept(self, handed_in: float | None, own: float | None = None) -> float:
+        """Share of the points that remains when a notebook was handed in at this time (seconds since 1970); ``own``: the student's own
+        deadline, where it is another one than the class's."""
+        deadline = self.deadline if own is None else own
+        if self.deadline is None or deadline is None or handed_in is None or handed_in <= deadline:
             return 1.0
-        days = math.ceil((handed_in - self.deadline) / 86400)
+        days = math.ceil((handed_in - deadline) / 86400)
         return 1.0 - min(self.most, days * self.per_day)
 
 
@@ -74,7 +84,7 @@ def _settings(data: dict[str, Any]) -> Settings:
     weights, late = data.get("weights", {}), data.get("late", {})
     if not isinstance(weights, dict) or not isinstance(late, dict):
         raise ValueError("weights and late are tables: [weights], [late]")
-    unknown = set(data) - {"partial", "weights", "late", "exercises", "missing"} | set(late) - {"deadline", "per_day", "most"}
+    unknown = set(data) - {"partial", "weights", "late", "exercises", "missing", "helpers"} | set(late) - {"deadline", "per_day", "most"}
     if unknown:
         raise ValueError(f"unknown setting {sorted(unknown)[0]!r}")
     partial, missing = data.get("partial", True), data.get("missing", "zero")
@@ -90,6 +100,9 @@ def _settings(data: dict[str, Any]) -> Settings:
     _refuse_unknown(exercises, 'exercises names {!r}, which is no chapter and no exercise; write "03" or "03.2"')
     if missing not in ("zero", "empty"):
         raise ValueError(f'missing = {missing!r} must be "zero" or "empty"')
+    helpers = data.get("helpers", "course")
+    if helpers not in ("course", "own"):
+        raise ValueError(f'helpers = {helpers!r} must be "course" or "own"')
     return Settings(
         partial=partial,
         weights={name: _number(weights, name, 1.0) for name in weights},
@@ -98,13 +111,12 @@ def _settings(data: dict[str, Any]) -> Settings:
         most=_number(late, "most", 1.0, 1.0),
         exercises=tuple(exercises),
         missing=missing,
+        helpers=helpers,
     )
 
 
 def _refuse_unknown(names: Iterable[str], message: str) -> None:
     """ValueError with the first of these names that is neither a chapter nor an exercise."""
-    from .marks import exercises_of
-
     known = {name for key in exercises_of() for name in (key, key.split(".")[0])}
     strange = sorted(set(names) - known)
     if strange:

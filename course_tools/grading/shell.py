@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 import asyncio
 import builtins
+import importlib
 import inspect
 import linecache
+import os
 import signal
 import sys
 import traceback
 import types
 from typing import Any
 
+from .cell_names import WRITES
 from .reply import Problem
 
 CELL_LIMIT = 10.0  # seconds for a cell that is not the answer's own: what only trains costs nobody the mark
@@ -38,6 +41,15 @@ class Shell:
                 average=1e-6, best=1e-6, worst=1e-6, stdev=0.0, loops=1, repeat=1, all_runs=[1e-6], timings=[1e-6], compile_time=0.0
             )
         return None
+
+    def run_cell_magic(self, name: str, line: str, body: str) -> None:
+        """``%%writefile my_scores.py`` writes into the folder of this exercise, which vanishes with it; other magics do nothing."""
+        words = line.split()
+        if name in WRITES and words and not os.path.isabs(words[-1]) and ".." not in words[-1].split("/"):
+            with open(words[-1], "a" if "-a" in words else "w", encoding="utf-8") as file:
+                file.write(body)
+            sys.path[:0] = [] if os.getcwd() in sys.path else [os.getcwd()]  # a notebook imports from its own folder
+            importlib.invalidate_caches()
 
     def getoutput(self, command: str = "", *more: Any, **options: Any) -> list[str]:
         """``!ls``: there is no shell here, so nothing comes out."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from .collect import Submission
 from .marks import Mark, exercises_of, places
+from .roster import Entry, Roster
 from .run_folder import GradeRecord, RunFolder
 from .settings import Settings
 
@@ -37,7 +38,15 @@ class Student:
     marks: dict[str, CountedMark] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    digests: set[str] = field(default_factory=set)  # of the files that could be read
+    back: str = ""  # under which name feedback goes back
+    listed: bool = True  # on the list of the class, where there is one
     history: dict[str, list[HandIn]] = field(default_factory=dict)  # chapter or companion → one hand-in after the other
+
+    @property
+    def absent(self) -> bool:
+        """Whether nothing at all was handed in: the list of the class has the name, and nothing else does."""
+        return not self.files
 
     def total(self) -> float:
         """Weighted points, late penalty included."""
@@ -47,40 +56,62 @@ class Student:
 Who = tuple[str, str]  # name and identity: two students may share a name
 
 
-def students_of(run: RunFolder, settings: Settings, keys: set[str] | None = None, stamp: str | None = None) -> list[Student]:
+def students_of(
+    run: RunFolder, settings: Settings, keys: set[str] | None = None, stamp: str | None = None, roster: Roster | None = None
+) -> list[Student]:
     """Read the records of a run, the newest of each notebook; an exercise that was handed in several ``times`` counts once, at its
     best.
 
-    With ``stamp`` only records of these exercises: a run with ``--only`` in the same folder graded fewer.
+    With ``stamp`` only records of these exercises: a run with ``--only`` in the same folder graded fewer. Who is on the ``roster`` is
+    there in any case, and may have a deadline of their own.
     """
+    roster = roster or Roster()
     newest: dict[str, GradeRecord] = {}
     hand_ins = _HandIns()
     for record in run.records():
         if (keys is None or record.key in keys) and stamp in (None, record.stamp):
+            record = replace(record, marks={key: settings.ruled(mark) for key, mark in record.marks.items()})
             newest[record.key] = record
             hand_ins.add(record)
     students: dict[Who, Student] = {}
+    seen: list[Entry] = []
     for record in sorted(newest.values(), key=_in_time):
         who = _who(record.submission)
         student = students.setdefault(who, Student(*who, history=hand_ins.of(who)))
         student.files.append(record.submission.label)
+        student.back = record.submission.back or student.back
+        student.digests |= {record.sha256} - {""}
+        entry = roster.find(*who)
+        student.listed = entry is not None or not roster.entries
+        seen += [entry] if entry else []
         if record.problem:
             student.problems.append(f"{record.submission.label}: {record.problem}")
         for exercise, mark in record.marks.items():
-            counted, before = _counted(mark, record.submission, settings), student.marks.get(exercise)
+            counted, before = _counted(mark, record.submission, settings, entry), student.marks.get(exercise)
             best = counted if before is None or counted.counts > before.counts else before
             best.times = before.times + 1 if before else 1
             student.marks[exercise] = best
-    return sorted(students.values(), key=lambda s: (s.name.casefold(), s.name, s.identity))
+    absent = [_absent(entry, list(students.values())) for entry in roster.entries if entry not in seen]
+    return sorted([*students.values(), *absent], key=lambda s: (s.name.casefold(), s.name, s.identity))
 
 
 def _who(submission: Submission) -> Who:
     return submission.student, submission.identity
 
 
-def _counted(mark: Mark, submission: Submission, settings: Settings) -> CountedMark:
-    """A mark by the rules of the class."""
-    kept = settings.kept(submission.handed_in)
+def _absent(entry: Entry, others: list[Student]) -> Student:
+    """Who is on the list and handed in nothing; with the number of Canvas or Moodle where the class has these."""
+    kinds = {_kind(student.identity) for student in others} - {""}
+    return Student(entry.name, next((number for number in entry.numbers if _kind(number) in kinds), ""))
+
+
+def _kind(identity: str) -> str:
+    return "canvas" if identity.isdigit() else identity.split(" ")[0] if " " in identity else ""
+
+
+def _counted(mark: Mark, submission: Submission, settings: Settings, entry: Entry | None) -> CountedMark:
+    """A mark by the rules of the class, and by the deadline of this student."""
+    kept = settings.kept(submission.handed_in, entry.deadline if entry else None)
     counts = round(settings.points(mark.exercise, mark.points, mark.possible) * kept, 6)
     counted = CountedMark(**vars(mark), counts=counts, file=submission.label)
     if kept < 1:

@@ -22,7 +22,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import wire
-from .cells import Found, Unreadable, find, read_notebook, runnable
+from .cells import Found, Unreadable, cells_for, find, read_notebook, runnable
 from .likeness import likeness
 from .messages import Notebook, Report, Task
 from .reply import Reply
@@ -49,7 +49,8 @@ def serve(channel: socket.socket) -> None:
         if message is None:
             return
         task = Task(**message)
-        report = _in_a_child(task, found[task.exercise], sources, channel)
+        wanted = cells_for(task, found, sources)
+        report = Report("needless", b"") if wanted is None else _in_a_child(task, found[task.exercise], wanted, channel)
         _clear_folders()
         channel.sendall(wire.pack(vars(report)))
 
@@ -64,7 +65,7 @@ def _receive(channel: socket.socket, count: int) -> bytes:
     return bytes(data)
 
 
-def _in_a_child(task: Task, found: Found, sources: dict[int, str], channel: socket.socket) -> Report:
+def _in_a_child(task: Task, found: Found, cells: list[tuple[int, str]], channel: socket.socket) -> Report:
     """Run one exercise in a process of its own; its reply comes without the seal."""
     seal = os.urandom(SEAL)
     reader, writer = os.pipe()
@@ -76,7 +77,7 @@ def _in_a_child(task: Task, found: Found, sources: dict[int, str], channel: sock
             os.setpgid(0, 0)
             for handle in (0, 1, 2):  # what the submission prints goes nowhere
                 os.dup2(os.open(os.devnull, os.O_RDWR), handle)
-            frame = seal + wire.pack(observed(task, found, sources).to_plain())
+            frame = seal + wire.pack(observed(task, found, cells).to_plain())
             while frame:
                 frame = frame[os.write(writer, frame) :]
         finally:
@@ -166,7 +167,7 @@ def _clear_folders() -> None:
                     os.unlink(entry.path)
 
 
-def observed(task: Task, found: Found, sources: dict[int, str]) -> Reply:
+def observed(task: Task, found: Found, cells: list[tuple[int, str]]) -> Reply:
     """Run the cells of an exercise, then observe its answer on the cases."""
     from course_checks.again import observe_again
     from course_checks.kinds import KINDS
@@ -178,8 +179,7 @@ def observed(task: Task, found: Found, sources: dict[int, str]) -> Reply:
     sys.modules["course_checks"].__dict__["VERSIONS"] = task.versions
     sys.stdout = sys.stderr = open(os.devnull, "w")  # prints of cells cost nothing, however many
     ours, alike, put_back = is_ours, likeness, remembered()
-    wanted = found.above if task.everything else found.needs
-    space, problems = run_cells([(index, sources[index]) for index in wanted], found.cell, task.seconds)
+    space, problems = run_cells(cells, found.cell, task.seconds)
     if found.name not in space:
         return Reply("missing", problems=problems)
     answer, digest = space[found.name], ""

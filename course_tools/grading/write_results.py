@@ -9,24 +9,37 @@ from course_utils.files import write_bytes
 from .class_report import class_report
 from .feedback import feedback, page_name
 from .gradebook import canvas, gradebook, moodle
+from .roster import Roster
 from .run_folder import RunFolder
 from .settings import Settings
 from .students import Student, students_of
+from .way_back import ARCHIVES, archives
 
 
 def write_results(
-    run: RunFolder, settings: Settings, keys: set[str] | None = None, stamp: str | None = None, only: tuple[str, ...] = ()
+    run: RunFolder,
+    settings: Settings,
+    keys: set[str] | None = None,
+    stamp: str | None = None,
+    only: tuple[str, ...] = (),
+    roster: Roster | None = None,
 ) -> list[Student]:
     """Write the CSV, the pages and the class report into the run's folder; each file takes its old one's place whole."""
     for left in (*run.folder.glob(".*.part"), *run.folder.glob("feedback/.*.part")):
         left.unlink()  # by a run that was killed as it wrote
-    students = students_of(run, settings, keys, stamp)
+    students = students_of(run, settings, keys, stamp, roster)
     pages = {page_name(student): feedback(student, settings) for student in students}
     for name, text in pages.items():
         _write(run.folder / "feedback" / name, text)
     for old in run.folder.glob("feedback/*.html"):
         if old.name not in pages:
             old.unlink()
+    packed = archives(students, pages)
+    for name in ARCHIVES:
+        if name in packed:
+            write_bytes(run.folder / name, packed[name])
+        else:
+            (run.folder / name).unlink(missing_ok=True)
     _write(run.folder / "report.html", class_report(students, settings, only))
     _write(run.folder / "gradebook.csv", "\ufeff" + gradebook(students, settings, only))
     for name, text in (("canvas.csv", canvas(students, settings)), ("moodle.csv", moodle(students, settings))):

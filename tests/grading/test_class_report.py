@@ -39,7 +39,11 @@ def test_the_report_says_what_to_look_at_and_how_it_went_on(tmp_path):
     assert main([*arguments, "--resume"]) == 0
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     look, tomorrow = page.index("Please look at these yourself</h2>"), page.index("What to talk about tomorrow</h2>")
-    assert look < page.index("lia: 01.1") < tomorrow < page.index("normalised over the queries") < page.index("Handed in again</h2>")
+    assert (
+        look < page.index("lia: 01.1") < tomorrow < page.index("normalised over the queries", tomorrow) < page.index("Handed in again</h2>")
+    )
+    first = page.index("First of all</h2>")
+    assert first < page.index("Talk about 01.1") < page.index("what the machine cannot decide") < look
     assert page.index("</span> 0.0<") < page.index("</span> 4.0<")
     assert "ben" not in page[tomorrow : page.index("Students</h2>")]  # examples have no names
     rows = list(csv.DictReader(io.StringIO((tmp_path / "out" / "gradebook.csv").read_text(encoding="utf-8-sig"))))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import os
 import time
+import unicodedata
 import zipfile
+from pathlib import Path, PurePosixPath
 
 import pytest
 from classroom import put, zipped
 
-from course_tools.grading.collect import collect
+from course_tools.grading.collect import collect, load
+from course_tools.grading.run_folder import key_of
 
 FIRST = "01_kernel_regression.ipynb"
 
@@ -88,7 +93,7 @@ def test_a_zip_file_belongs_to_who_handed_it_in(tmp_path):
     assert (found.student, found.identity) == ("Jane Doe", "Participant 4711")
     (found,) = collect(packed(tmp_path / "moodle.zip", {folder + "work.zip": inside}))
     assert (found.student, found.identity) == ("Jane Doe", "Participant 4711")
-    assert "zip file inside" in found.problem
+    assert found.inner and "not believed" in found.problem
 
 
 def test_flat_files_of_a_class_are_not_thrown_together(tmp_path):
@@ -160,3 +165,88 @@ def test_one_student_cannot_hand_in_a_library(tmp_path):
     zipped(folder / "mallory.zip", **{f"{i:04d}.ipynb": "{}" for i in range(300)})
     mine = [s for s in collect(folder) if s.student == "mallory"]
     assert len(mine) == 61 and [bool(s.problem) for s in mine] == [False] * 60 + [True]
+
+
+def test_exports_inside_the_archive_of_a_class(tmp_path):
+    """What students export and hand in through Canvas or Moodle is opened, once, and is theirs."""
+    export = packed(tmp_path / "x.zip", {FIRST: b"{}", "03_self_attention.ipynb": b"{}"}).read_bytes()
+    twice = packed(tmp_path / "y.zip", {"x.zip": export}).read_bytes()
+    broken = {"roe_13_913_b.zip": b"PK no zip", "poe_14_914_c.zip": twice, "zoe_15_915_d.zip": packed(tmp_path / "z.zip", {}).read_bytes()}
+    found = collect(packed(tmp_path / "class.zip", {"doejane_11_911_answers_doejane.zip": export, **broken}))
+    good = [s for s in found if not s.problem]
+    assert [(s.student, s.identity, s.label) for s in good] == [("doejane", "11", FIRST), ("doejane", "11", "03_self_attention.ipynb")]
+    assert [load(s) for s in good] == [b"{}", b"{}"] and len({key_of(s) for s in good}) == 2
+    problems = {s.student: s.problem for s in found if s.problem}
+    assert set(problems) == {"roe", "poe", "zoe"} and "inside a student's zip" in problems["poe"]
+
+
+def test_one_folder_that_cannot_be_read_stops_nobody(tmp_path, monkeypatch):
+    put(tmp_path, "ada", b"{}")
+    put(tmp_path, "bob", b"{}")
+    real = Path.is_symlink
+
+    def refused(path):
+        if "bob" in path.parts and path.suffix:
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(Path, "is_symlink", refused)  # as for a folder without the x bit, which root may enter all the same
+    found = {s.student: s.problem for s in collect(tmp_path)}
+    assert found["ada"] == "" and "Permission denied" in found["bob"]
+
+
+def test_a_path_that_is_too_long_stops_nobody(tmp_path):
+    put(tmp_path, "ada", b"{}")
+    here, deep = os.getcwd(), tmp_path / "bob"
+    deep.mkdir()
+    try:
+        os.chdir(deep)
+        for _ in range(22):
+            os.mkdir("d" * 200)
+            os.chdir("d" * 200)
+        Path(FIRST).write_text("{}")
+    finally:
+        os.chdir(here)
+    found = {s.student: s.problem for s in collect(tmp_path)}
+    assert found["ada"] == "" and found["bob"]
+
+
+def test_a_student_may_be_called_submitted(tmp_path):
+    for name in ("ada", "bob", "submitted"):
+        put(tmp_path, name, b"{}")
+    assert {s.student for s in collect(tmp_path)} == {"ada", "bob", "submitted"}
+    (tmp_path / "gradebook.db").touch()
+    assert {s.student for s in collect(tmp_path)} == {"01_kernel_regression"}
+
+
+def test_two_spellings_of_a_name_are_one_student(tmp_path):
+    for form in ("NFC", "NFD"):
+        put(tmp_path, unicodedata.normalize(form, "Zoë"), b"{}", f"0{form == 'NFC':d}_x.ipynb")
+    assert {s.student for s in collect(tmp_path)} == {"Zoë"} and len(collect(tmp_path)) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "student", "label", "when"),
+    [
+        ("HW3_ab12345_attempt_2026-11-20-10-10-10_" + FIRST, "ab12345", FIRST, (2026, 11, 20, 10, 10, 10)),
+        ("397063-25573 - Mary-Ann Smith - Sep 24, 2026 926 PM/" + FIRST, "Mary-Ann Smith", FIRST, (2026, 9, 24, 21, 26)),
+        ("397063-25573 - Mary-Ann Smith - September 24, 2026 1126 PM/" + FIRST, "Mary-Ann Smith", FIRST, (2026, 9, 24, 23, 26)),
+        ("Doe_Jane_jdoe_12345/" + FIRST, "Jane Doe", FIRST, None),
+        ("06_masking_s1234567.ipynb", "s1234567", "06_masking.ipynb", ...),
+        ("06_masking - Jane Doe.ipynb", "Jane Doe", "06_masking.ipynb", ...),
+        ("06_masking (2).ipynb", "06_masking (2)", "06_masking (2).ipynb", ...),
+        ("s1234567_06_masking (2).ipynb", "s1234567", "06_masking.ipynb", ...),
+    ],
+)
+def test_names_of_other_systems(tmp_path, name, student, label, when):
+    put(tmp_path / "in", str(PurePosixPath(name).parent), b"{}", PurePosixPath(name).name)
+    (found,) = collect(tmp_path / "in")
+    assert (found.student, found.label, found.problem) == (student, label, "")
+    assert when is ... or found.handed_in == (when and dt.datetime(*when).timestamp())
+
+
+def test_attempts_of_one_person_are_one_student(tmp_path):
+    for minute in ("10", "11"):
+        put(tmp_path, ".", b"{}", f"HW3_ab12345_attempt_2026-11-20-10-{minute}-10_{FIRST}")
+        put(tmp_path, ".", b"a note", f"HW3_ab12345_attempt_2026-11-20-10-{minute}-10.txt")
+    assert [(s.student, s.problem) for s in collect(tmp_path)] == [("ab12345", "")] * 2

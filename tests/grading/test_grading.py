@@ -194,15 +194,30 @@ def test_only_what_changed_is_graded_again(tmp_path, capsys):
 
 @needs_sandbox
 def test_a_fault_that_follows_from_another_is_told_apart(tmp_path):
+    """An answer is judged with the course's helper where the student's own is wrong; with ``helpers = "own"`` it shares its fault."""
     book = replaced(solved("01"), "01.1", "import torch\n" + WRONG)
     put(tmp_path / "class", "ada", book)
-    grade(tmp_path / "class", tmp_path / "out")
-    (record,) = RunFolder(tmp_path / "out", True).records()
-    assert record.marks["01.2"].follows == "01.1"
-    assert "mend that one first" in record.marks["01.2"].notes[0]
+    put(
+        tmp_path / "class",
+        "bob",
+        replaced(solved("01"), "01.1", "def gaussian_weights(query, keys, bandwidth):\n    raise NotImplementedError"),
+    )
+    rows = grade(tmp_path / "class", tmp_path / "out")
+    assert [(row["01.1"], row["01.2"]) for row in rows.values()] == [("0", "3")] * 2
+    record = next(record for record in RunFolder(tmp_path / "out", True).records() if record.submission.student == "ada")
+    assert record.marks["01.2"].passed and "with the course's 01.1 in place of yours" in record.marks["01.2"].notes[0]
+    assert "builds on a wrong answer" not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert all(
+        "with the course's 01.1" in page.read_text("utf-8").replace("&#x27;", "'") for page in (tmp_path / "out").glob("feedback/*.html")
+    )
+    (tmp_path / "rules.toml").write_text('helpers = "own"\n')
+    rows = grade(tmp_path / "class", tmp_path / "out", "--resume", "--settings", str(tmp_path / "rules.toml"))
+    assert [(row["01.1"], row["01.2"]) for row in rows.values()] == [("0", "0")] * 2
     report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "01.1 Gaussian weights: normalised over the queries" in report and "01.2 Attention pooling:" not in report
-    assert "<i>builds on a wrong answer (1)</i>" in report
+    assert "<i>builds on a wrong answer (2)</i>" in report
+    pages = "".join(page.read_text(encoding="utf-8") for page in (tmp_path / "out").glob("feedback/*.html"))
+    assert pages.count("mend that one first") == 2 and "Your answer uses 01.1, which you left blank." in pages
 
 
 @needs_sandbox
