@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import platform
 import resource
 import select
 import signal
@@ -21,14 +20,11 @@ import traceback
 from typing import Any
 
 from course_tools.grading.messages import Job
+from course_tools.grading.refused_calls import refuse_calls
 
 NOBODY = 65534
 NEW_USER, NEW_MOUNTS, NEW_PIDS, NEW_IPC, NEW_NET, NEW_NAME = 0x10000000, 0x20000, 0x20000000, 0x08000000, 0x40000000, 0x04000000
 DUMPABLE, NO_NEW_PRIVILEGES, DEATH_SIGNAL, DROP_BOUND = 4, 38, 1, 24
-CALLS = {  # architecture; seccomp; add_key, request_key, keyctl, shmget, semget, msgget, memfd_create
-    "x86_64": (0xC000003E, 317, (248, 249, 250, 29, 64, 68, 319)),
-    "aarch64": (0xC00000B7, 277, (217, 218, 219, 194, 190, 186, 279)),
-}
 FILES = 4000  # files and folders of a submission, in each of its folders
 PRELOADED = ("course_utils", "course_checks")  # every module of these that lies inside
 UNSAFE = os.environ.get("COURSE_UNSAFE_GRADING") == "1"
@@ -75,31 +71,6 @@ def preload() -> None:
                 if name != "course_utils":  # there it is an optional library that this institution has not installed
                     raise
     importlib.import_module("course_tools.grading.worker")
-
-
-def refuse_calls() -> None:
-    """Refuse what no limit here counts and what outlives its process: the kernel's keyrings, which belong to a user and are divided by
-    no namespace; shared memory, semaphores and messages of System V; anonymous files.
-
-    A filter of system calls, without the slow-down that such filters otherwise bring (flag 4, SPEC_ALLOW).
-    """
-    if platform.machine() not in CALLS:
-        return
-    native, seccomp, calls = CALLS[platform.machine()]
-    load, equal, at_least, give, refused, allowed = 0x20, 0x15, 0x35, 0x06, 0x50001, 0x7FFF0000  # refused: EPERM
-    lines = [
-        (load, 0, 0, 4),
-        (equal, 1, 0, native),
-        (give, 0, 0, refused),
-        (load, 0, 0, 0),  # 32-bit calls have other numbers: refused
-        (at_least, len(calls) + 1, 0, 0x40000000),
-    ]
-    lines += [(equal, len(calls) - place, 0, call) for place, call in enumerate(calls)]
-    lines += [(give, 0, 0, allowed), (give, 0, 0, refused)]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
-    program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(lines), ctypes.addressof(code)))
-    if libc.syscall(seccomp, 1, 4, program):
-        raise OSError(ctypes.get_errno(), "seccomp")
 
 
 def new_namespaces(memory: int, seconds: int, space: int) -> None:
@@ -162,7 +133,8 @@ def handle(channel: socket.socket, job: Job) -> None:
 
 
 def used_memory(me: int) -> int:
-    """Bytes that belong to the running submission alone: private pages of every process but this one."""
+    """Bytes that belong to the running submission alone: private pages of every process but this one, and the tables
+    in which the kernel keeps where they are."""
     total = 0
     if UNSAFE:
         return 0
@@ -172,7 +144,7 @@ def used_memory(me: int) -> int:
         try:
             with open(f"/proc/{name}/status") as file:
                 for line in file:
-                    if line.startswith(("RssAnon", "RssShmem")):
+                    if line.startswith(("RssAnon", "RssShmem", "VmPTE")):
                         total += int(line.split()[1]) * 1024
         except (OSError, ValueError):
             continue

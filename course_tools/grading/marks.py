@@ -39,7 +39,7 @@ class Mark:
     seconds: float = 0.0
     follows: str = ""  # another exercise this answer builds on, when that one is wrong
     claimed: bool = False  # the notebook's saved output says "right", and grading does not
-    copied: bool = False  # instruction for instruction the course's own version
+    copied: bool = False  # most of the course's own version stands in it
     unjudged: bool = False  # what came back has no form that can be judged
 
     @property

@@ -17,7 +17,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from . import wire
 from .cells import Found, Unreadable, find, read_notebook, runnable
 from .likeness import likeness
 from .messages import Notebook, Report, Task
+from .refused_calls import refuse_processes
 from .reply import Reply
 from .shell import run_cells
 
@@ -177,21 +178,24 @@ def observed(task: Task, found: Found, sources: dict[int, str]) -> Reply:
 
     sys.modules["course_checks"].__dict__["VERSIONS"] = task.versions
     sys.stdout = sys.stderr = open(os.devnull, "w")  # prints of cells cost nothing, however many
-    ours, alike, put_back = is_ours, likeness, remembered()
+    ours, alike, alone, put_back = is_ours, likeness, _alone, remembered()
+    kill = os.kill
     wanted = found.above if task.everything else found.needs
     space, problems = run_cells([(index, sources[index]) for index in wanted], found.cell, task.seconds)
     if found.name not in space:
         return Reply("missing", problems=problems)
-    answer, digest = space[found.name], ""
+    answer, prints = space[found.name], []
     put_back()
     with contextlib.suppress(Exception):  # an answer may be anything
-        digest = alike(answer)
-    reply = Reply(problems=problems, likeness=digest)
+        prints = alike(answer)
+    reply = Reply(problems=problems, likeness=prints)
     if ours(answer):
         return replace(reply, status="ours")
     wrong = KINDS[task.kind].instead(answer)
     if wrong:
         return replace(reply, status="wrong kind", line=wrong)
+    if task.forbidden:
+        alone(kill)
     used = block(task.forbidden)
     try:
         asked = task.kind, answer, task.cases, task.forbidden, PATIENCE * task.limit
@@ -208,6 +212,15 @@ def observed(task: Task, found: Found, sources: dict[int, str]) -> Reply:
     if used:
         seen = [Observation(status="forbidden", error=Error(message=used[0]))]
     return replace(reply, seen=seen)
+
+
+def _alone(kill: Callable[[int, int], None]) -> None:
+    """End what the cells have started, and start no more: in another process nothing is forbidden."""
+    if os.environ.get("COURSE_UNSAFE_GRADING"):
+        return  # all your programs would be meant
+    refuse_processes()
+    with contextlib.suppress(ProcessLookupError):
+        kill(-1, signal.SIGKILL)  # spares this process, and the supervisor
 
 
 @contextlib.contextmanager
