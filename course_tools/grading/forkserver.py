@@ -19,6 +19,7 @@ import tempfile
 import traceback
 from typing import Any
 
+from course_tools.grading import other_user
 from course_tools.grading.messages import Job
 from course_tools.grading.refused_calls import refuse_calls
 
@@ -28,6 +29,7 @@ DUMPABLE, NO_NEW_PRIVILEGES, DEATH_SIGNAL, DROP_BOUND = 4, 38, 1, 24
 FILES = 4000  # files and folders of a submission, in each of its folders
 PRELOADED = ("course_utils", "course_checks")  # every module of these that lies inside
 UNSAFE = os.environ.get("COURSE_UNSAFE_GRADING") == "1"
+USER = other_user.submission_user()  # of whom a submission's processes are, where there are no namespaces; else 0
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -80,6 +82,12 @@ def new_namespaces(memory: int, seconds: int, space: int) -> None:
     for file, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         with open(f"/proc/self/{file}", "w") as handle:
             handle.write(text)
+    lay_limits(memory, seconds, space)
+    refuse_calls()
+
+
+def lay_limits(memory: int, seconds: int, space: int) -> None:
+    """What one process of a submission may use up, and how many it may have."""
     for limit, value in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, space),
@@ -89,7 +97,6 @@ def new_namespaces(memory: int, seconds: int, space: int) -> None:
         (resource.RLIMIT_CPU, seconds),
     ):
         resource.setrlimit(limit, (value, value))
-    refuse_calls()
 
 
 def mount_folders(space: int) -> None:
@@ -114,6 +121,13 @@ def handle(channel: socket.socket, job: Job) -> None:
 
     if UNSAFE:
         os.chdir(tempfile.mkdtemp())
+        worker.serve(channel)
+        os._exit(0)
+    if USER:
+        lay_limits(job.memory, job.cpu, job.space)
+        refuse_calls(network=False)
+        os.chdir(os.environ["HOME"])
+        libc.prctl(DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
         worker.serve(channel)
         os._exit(0)
     new_namespaces(job.memory, job.cpu, job.space)
@@ -144,6 +158,8 @@ def used_memory(me: int) -> int:
         try:
             with open(f"/proc/{name}/status") as file:
                 for line in file:
+                    if USER and line.startswith("Uid") and int(line.split()[1]) != USER:
+                        break
                     if line.startswith(("RssAnon", "RssShmem", "VmPTE")):
                         total += int(line.split()[1]) * 1024
         except (OSError, ValueError):
@@ -153,7 +169,9 @@ def used_memory(me: int) -> int:
 
 def main() -> None:
     """Serve jobs until the judge hangs up. A job comes as one datagram with a socket; the answer says how it ended."""
-    if not UNSAFE:
+    if USER:
+        other_user.supervise()
+    elif not UNSAFE:
         give_up_root()
     control = socket.socket(fileno=0)
     preload()
@@ -178,6 +196,8 @@ def main() -> None:
                 os._exit(1)
         channel.close()
         ended = watch(pid, control, job.memory + own, me)
+        if USER:
+            other_user.end_all()
         control.send(struct.pack("!I", job.id) + ended.encode())
 
 
@@ -200,8 +220,11 @@ def watch(pid: int, control: socket.socket, memory: int, me: int) -> str:
 
 def end(pid: int, me: int) -> None:
     """Kill every process of the submission; called again until the job has ended, for processes born meanwhile."""
-    if UNSAFE:
+    if UNSAFE or USER:
         os.kill(pid, signal.SIGKILL)
+    if USER:
+        other_user.end_all()
+    if UNSAFE or USER:
         return
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) > 2 and int(name) != me:

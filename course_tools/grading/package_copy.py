@@ -29,6 +29,7 @@ WORKERS = (  # of course_tools.grading
     "forkserver",
     "likeness",
     "messages",
+    "other_user",
     "refused_calls",
     "reply",
     "shell",
@@ -59,6 +60,8 @@ def copy_package(folder: Path) -> None:
     shutil.copy2(TOOLS / "metadata.py", tools)
     for name in WORKERS:
         shutil.copy2(TOOLS / "grading" / f"{name}.py", tools / "grading")
+    for path in (folder, *folder.rglob("*")):  # the course itself may be its owner's alone
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _empty_package(folder: Path, docstring: str) -> None:
