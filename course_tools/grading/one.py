@@ -18,7 +18,7 @@ from .bubblewrap import why_not
 from .collect import Submission, collect, printable
 from .forms import FORMS, Entry, Outcome
 from .jobs import Plan, grade_submission
-from .marks import Mark, exercises_of
+from .marks import Mark, exercises_of, places
 from .sandbox import SandboxError
 from .settings import Settings, load_settings
 
@@ -93,9 +93,9 @@ def grade_one(path: Path, plan: Plan, settings: Settings) -> Outcome:
     for mark in (mark for record in records for mark in record.marks.values()):
         if mark.exercise not in best or mark.points > best[mark.exercise].points:
             best[mark.exercise] = mark
-    touched = {key.split(".")[0] for key in best}
-    known = exercises_of(plan.only)
-    asked = [key for key in known if settings.assigned(key) or not settings.exercises and (plan.only or key.split(".")[0] in touched)]
+    known, touched = exercises_of(plan.only), {places()[key] for key in best}
+    touched |= set(plan.only)  # a companion counts where it was handed in
+    asked = [key for key in known if (settings.assigned(key) if settings.exercises else places()[key] in touched)]
     entries = []
     for key in asked:
         earned, most = (best[key].points if key in best else 0.0), known[key].points

@@ -11,7 +11,15 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FOLDERS = ("course_utils", "course_checks", "course_tools/grading")
-FILES = ("course.py", "pyproject.toml", "requirements.txt", "requirements.lock", "LICENSE", "course_tools/__init__.py", "course_tools/metadata.py")
+FILES = (
+    "course.py",
+    "pyproject.toml",
+    "requirements.txt",
+    "requirements.lock",
+    "LICENSE",
+    "course_tools/__init__.py",
+    "course_tools/metadata.py",
+)
 WHEN = (2020, 1, 1, 0, 0, 0)  # the same zip from the same files
 
 

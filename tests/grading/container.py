@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -25,16 +24,20 @@ def in_container(command: list[str], *binds: str) -> subprocess.CompletedProcess
     interpreter = bubblewrap._interpreter()
     line = ["bwrap", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--die-with-parent", "--clearenv", "--cap-drop", "ALL"]
     line += [word for right in RIGHTS for word in ("--cap-add", f"CAP_{right}")]
-    line += [*bubblewrap._system(), "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp", *bubblewrap._bound(interpreter)]
+    line += [
+        *bubblewrap._system(),
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "--perms",
+        "1777",
+        "--tmpfs",
+        "/tmp",
+        *bubblewrap._bound(interpreter),
+    ]
     with tempfile.TemporaryFile() as file:
         file.write(calls._Filter(rules).code.raw[:-1])
         file.seek(0)
         line += [*binds, "--setenv", "PATH", "/usr/bin:/bin", "--seccomp", str(file.fileno()), "--", *command]
         return subprocess.run(line, pass_fds=[file.fileno()], capture_output=True, text=True, timeout=300)
-
-
-def environment(folder: Path) -> list[str]:
-    """Words that put the environment of these tests into a container as that of a course there."""
-    import sys
-
-    return ["--ro-bind", sys.prefix, str(folder / ".venv")]

@@ -89,7 +89,8 @@ def test_the_courses_own_code_is_recognised(box):
     taken = (
         "import ast, inspect, textwrap\nfrom course_utils.models import positions as home\n"
         "tree = ast.parse(inspect.getsource(home.rope))\ntree.body[0].body.insert(1, ast.parse('_unused = None').body[0])\n"
-        "space = {**vars(home), '__name__': 'mine'}\nexec(compile(ast.fix_missing_locations(tree), 'mine', 'exec'), space)\nrotate = space['rope']\n"
+        "space = {**vars(home), '__name__': 'mine'}\nexec(compile(ast.fix_missing_locations(tree), 'mine', 'exec'), space)\n"
+        "rotate = space['rope']\n"
     )
     graded = grade_notebook(box, with_answer(taken, "05.4"), exercises_of(("05",)), "secret", Limits(20.0))
     assert graded.marks["05.4"].copied and graded.marks["05.4"].points > 0
