@@ -91,8 +91,8 @@ def lay_limits(memory: int, seconds: int, space: int) -> None:
     for limit, value in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, space),
-        (resource.RLIMIT_NOFILE, 256),
-        (resource.RLIMIT_NPROC, 200),
+        (resource.RLIMIT_NOFILE, 200),
+        (resource.RLIMIT_NPROC, 64),  # and so many handles each: what waits in sockets is counted nowhere, and comes to a gigabyte
         (resource.RLIMIT_DATA, memory + 2**29),
         (resource.RLIMIT_CPU, seconds),
     ):

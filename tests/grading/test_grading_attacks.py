@@ -363,6 +363,15 @@ def test_distances_and_the_courses_own_function_by_every_spelling(tmp_path):
             **threads,
             "below": distances.format("torch._euclidean_dist(query, keys)"),
             "aten": distances.format("torch.ops.aten._cdist_forward(query, keys, 2.0, None)"),
+            "another precision": distances.format("torch.cdist(query.half(), keys.half()).to(query.dtype)"),
+            "an operation of its own": "lib = torch.library.Library('mine', 'DEF')\nlib.define('far(Tensor a, Tensor b) -> Tensor')\n"
+            "lib.impl('far', torch.cdist, 'CompositeImplicitAutograd')\n" + distances.format("torch.ops.mine.far(query, keys)"),
+            "as something ends": "import weakref\nhoard, got = [torch.cdist], []\nclass End: pass\nend = End()\n"
+            "weakref.finalize(end, lambda: got.append(hoard[0](*asked)))\ndef use(*a):\n    global asked, end\n"
+            "    asked, end = a, None\n    return got[-1]\n" + distances.format("use(query, keys)"),
+            "in the thread that waits": "import os, signal, time\nhoard, got = [torch.cdist], []\n"
+            "signal.signal(signal.SIGUSR2, lambda *a: got.append(hoard[0](*asked)))\ndef use(*a):\n    global asked\n    asked = a\n"
+            "    os.kill(os.getpid(), signal.SIGUSR2)\n    time.sleep(0.2)\n    return got[-1]\n" + distances.format("use(query, keys)"),
             "pairs": "far = nn.PairwiseDistance(eps=0)\n" + distances.format("far(query[:, None], keys[None])"),
         },
         "01.1": {

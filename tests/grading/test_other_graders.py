@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import shutil
 import subprocess
 import sys
+import textwrap
 import zipfile
 from pathlib import Path
 
@@ -163,3 +166,52 @@ def test_the_zip_holds_the_course_and_no_solutions(tmp_path):
     assert not [name for name in names if name.startswith(("solutions", "tests", "chapters/"))]
     done = subprocess.run([*command, "99"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2 and "no chapter 99" in done.stderr
+
+
+@needs_root
+def test_prairielearns_places_in_the_container(autograder, tmp_path):
+    """The image's entry point, in the layout that the Containerfile makes; PrairieLearn's folders."""
+    tmp_path.chmod(0o755)
+    shutil.copy(ROOT / "deploy" / "container" / "grade", autograder / "source" / "grade")
+    (tmp_path / "student").mkdir()
+    (tmp_path / "student" / "answer.ipynb").write_bytes(with_answer(RIGHT))
+    binds = ["--bind", str(autograder / "source"), "/course", "--ro-bind", sys.prefix, "/course/.venv", "--bind", str(tmp_path), "/grade"]
+    done = in_container(["/course/grade"], *binds, "--setenv", "CHAPTERS", "01")
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "results" / "results.json").read_text(encoding="utf-8"))
+    assert results["gradable"] and 0 < results["score"] < 1 and results["tests"][0]["points"] == results["tests"][0]["max_points"] == 4
+    assert (tmp_path / "results").stat().st_mode & 0o77 == 0
+
+
+def test_the_containerfile_copies_what_grading_needs():
+    """It installs by the launcher, so the lock stays the one list of packages; every file that it names is there."""
+    text = (ROOT / "deploy" / "container" / "Containerfile").read_text(encoding="utf-8")
+    copied = [word for line in text.splitlines() if line.startswith("COPY") for word in line.split()[1:-1]]
+    assert copied and all((ROOT / name).exists() for name in copied)
+    assert "setup.set_up(" in text and "pip install" not in text
+
+
+@needs_sandbox
+def test_the_steps_of_github_classroom(tmp_path):
+    """The step that grades, as the runner's shell runs it: what it hands to the reporter is the result."""
+    steps = (ROOT / "deploy" / "github-classroom" / "grade.yml").read_text(encoding="utf-8")
+    script = textwrap.dedent(steps.split("id: grade\n        run: |\n")[1].split("      - uses:")[0])
+    (tmp_path / "submission" / "chapters").mkdir(parents=True)
+    for folder, source in (("chapters", WRONG), ("", RIGHT)):  # two notebooks of one name
+        (tmp_path / "submission" / folder / "01_kernel_regression.ipynb").write_bytes(with_answer(source))
+    (tmp_path / "course" / ".venv" / "bin").mkdir(parents=True)
+    python = tmp_path / "course" / ".venv" / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    places = {"RUNNER_TEMP": str(tmp_path / "temp"), "GITHUB_OUTPUT": str(tmp_path / "output"), "CHAPTERS": "01", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, env={**os.environ, **places}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    name, _, encoded = (tmp_path / "output").read_text(encoding="utf-8").strip().partition("=")
+    result = json.loads(base64.b64decode(encoded))
+    assert name == "result" and result["tests"][0] | {"message": ""} == {
+        "name": "01.1 Gaussian weights",
+        "status": "pass",
+        "score": 4,
+        "message": "",
+    }
+    assert result["max_score"] > 4 and result["status"] == "fail"

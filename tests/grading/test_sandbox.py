@@ -229,6 +229,38 @@ raise LookupError("nobody stopped me")
 """
 
 
+IN_SOCKETS = """
+import socket, subprocess, sys, time
+program = '''
+import socket, time
+kept, sent = [], 0
+try:
+    while True:
+        a, b = socket.socketpair()
+        a.setblocking(False)
+        kept.append((a, b))
+        try:
+            while True:
+                sent += a.send(bytes(65536))
+        except BlockingIOError:
+            pass
+except OSError:
+    pass
+print(sent, flush=True)
+time.sleep(60)
+'''
+one = subprocess.Popen([sys.executable, "-S", "-E", "-c", program], stdout=-1)
+sent, many = int(one.stdout.readline()), 1
+try:
+    while many < 300:
+        subprocess.Popen(["/bin/sleep", "60"])
+        many += 1
+except OSError:
+    pass
+raise LookupError(f"bytes {sent * many}.")
+"""
+
+
 MANY_FILES = """
 made = 0
 try:
@@ -263,6 +295,13 @@ def test_tables_of_pages_are_memory(box):
     """Reading one byte of every two megabytes costs no memory of one's own, but four kilobytes of the kernel's each."""
     mark = marks_of(box, with_answer(PAGE_TABLES), 60.0)["01.1"]
     assert "of memory" in mark.message, mark.message
+
+
+@needs_sandbox
+def test_little_can_wait_in_sockets(box):
+    """What lies in the buffers of sockets is counted nowhere: the numbers of processes and of handles keep it small."""
+    mark = marks_of(box, with_answer(IN_SOCKETS), 60.0)["01.1"]
+    assert 10**6 < int(mark.message.split("bytes ")[1].split(".")[0]) < 2 * 2**30, mark.message
 
 
 @needs_sandbox
