@@ -8,7 +8,7 @@ import struct
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _syscall = _libc.syscall  # kept here: a cell may change what the library's name leads to
-ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+NATIVE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}.get(platform.machine(), 0)
 NUMBERS = {
     "x86_64": {
         # What outlives its process and no limit counts: keyrings, memory and messages of System V, anonymous files.
@@ -53,8 +53,7 @@ class _Filter:
     """A filter in memory, ready to be laid over this process and what it forks."""
 
     def __init__(self, rules: list[Line]):
-        native = ARCHITECTURE.get(platform.machine(), 0)
-        head = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, native), (GIVE, 0, 0, REFUSED), (LOAD, 0, 0, 0)]
+        head = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, NATIVE), (GIVE, 0, 0, REFUSED), (LOAD, 0, 0, 0)]
         head += [(AT_LEAST, 0, 1, 0x40000000), (GIVE, 0, 0, REFUSED)]  # 32-bit calls have other numbers
         lines = [*head, *rules, (GIVE, 0, 0, ALLOWED)]
         self.code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
@@ -63,7 +62,7 @@ class _Filter:
 
     def lay(self, flags: int) -> None:
         """From now on, for good. Flag 4 spares the slow-down that such filters otherwise bring; flag 1 takes in every thread."""
-        if platform.machine() in ARCHITECTURE and _syscall(SECCOMP, 1, flags, ctypes.c_void_p(self.address)):
+        if NATIVE and _syscall(SECCOMP, 1, flags, ctypes.c_void_p(self.address)):
             raise OSError(ctypes.get_errno(), "seccomp")
 
 

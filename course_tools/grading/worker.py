@@ -31,6 +31,7 @@ from .shell import run_cells
 
 SEAL = 16  # bytes
 PATIENCE = 4.0
+UNSAFE, KILLED = os.environ.get("COURSE_UNSAFE_GRADING") == "1", int(signal.SIGKILL)  # read before a cell can change what they come from
 OURS = ("course_utils", "course_checks", "course_tools")  # the packages of the course
 
 
@@ -222,11 +223,11 @@ def observed(task: Task, found: Found, sources: dict[int, str]) -> Reply:
 
 def _alone(kill: Callable[[int, int], None]) -> None:
     """End what the cells have started, and start no more: in another process nothing is forbidden."""
-    if os.environ.get("COURSE_UNSAFE_GRADING"):
+    if UNSAFE:
         return  # all your programs would be meant
     refuse_processes()
     with contextlib.suppress(ProcessLookupError):
-        kill(-1, signal.SIGKILL)  # spares this process, and the supervisor
+        kill(-1, KILLED)  # spares this process, and the supervisor
 
 
 @contextlib.contextmanager

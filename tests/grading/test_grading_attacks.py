@@ -421,6 +421,7 @@ POOL = "import multiprocessing\nfrom concurrent.futures import ProcessPoolExecut
 POOL += "pool = ProcessPoolExecutor(1, multiprocessing.get_context('fork'))\npool.submit(int).result()\n"
 POOL += "def far(*a):\n    return pool.submit(ask, *a).result()\n"
 KEPT = "import os, ctypes\nos.kill = lambda *a: None\nctypes.CDLL(None).syscall.errcheck = lambda *a: 0\nimport course_tools.grading.worker as w\n"
+KEPT += "import platform, signal\nsignal.SIGKILL, platform.machine = 0, lambda: ''\nos.environ['COURSE_UNSAFE_GRADING'] = '1'\n"
 KEPT += "w._alone = w.refuse_processes = lambda *a: None\n"
 FILTER = """
 import ctypes, struct
