@@ -10,7 +10,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-FOLDERS = ("course_utils", "course_checks", "course_tools/grading")
+FOLDERS = ("course_utils", "course_checks", "course_tools/grading", "chapters")  # these say which exercises a companion holds
 FILES = (
     "course.py",
     "pyproject.toml",

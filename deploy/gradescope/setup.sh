@@ -12,6 +12,6 @@ if [ -z "$python" ]; then
 fi
 "$python" -c 'from course_utils.launcher import setup; setup.set_up(torch="cpu")' # the packages of requirements.lock, as for a learner
 # A submission runs as another user: it may use Python's packages, and nothing else that lies here.
-chmod -R go-rwx course_utils course_checks course_tools
+chmod -R go-rwx course_utils course_checks course_tools chapters
 chmod go-rwx ./* && chmod 711 /autograder/source
 chmod 700 run_autograder setup.sh

@@ -20,6 +20,7 @@ from test_grading_attacks import ASK, SERVE
 from course_tools.grading import one, other_user
 from course_tools.grading.__main__ import main
 from course_tools.grading.forms import FORMS
+from course_tools.grading.marks import exercises_of, places
 from course_utils.paths import ROOT
 
 LOOK = """
@@ -105,6 +106,7 @@ def test_gradescope_in_a_container_without_namespaces(autograder):
     assert "imported: ModuleNotFoundError" in tests["01.2"]["output"]
     assert "LookupError: False [&#x27;R&#x27;]" in tests["01.6"]["output"], tests["01.6"]["output"]
     assert "Stopped after 10 s" in tests["01.4"]["output"], tests["01.4"]["output"]
+    assert list(tests) == [key for key in exercises_of(("01",)) if places()[key] == "01"]  # no companion was handed in
     assert tests["01.7"]["output"] == "Not handed in."
 
 
@@ -163,7 +165,7 @@ def test_the_zip_holds_the_course_and_no_solutions(tmp_path):
         names = archive.namelist()
         assert archive.read("chapters.txt") == b"03 06"
     assert {"setup.sh", "run_autograder", "course_tools/grading/one.py", "requirements.lock", "course_checks/judge.py"} <= set(names)
-    assert not [name for name in names if name.startswith(("solutions", "tests", "chapters/"))]
+    assert not [name for name in names if name.startswith(("solutions", "tests"))]
     done = subprocess.run([*command, "99"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2 and "no chapter 99" in done.stderr
 
