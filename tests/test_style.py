@@ -11,7 +11,7 @@ import pytest
 from course_utils.paths import PACKAGE, ROOT
 
 CHECKS = ROOT / "course_checks"
-FOLDERS = ("benchmarks", "course_checks", "course_tools", "course_utils", "docs", "tests")
+FOLDERS = ("benchmarks", "course_checks", "course_tools", "course_utils", "deploy", "docs", "tests")
 IMPORT = """
 import sys, time
 start = time.process_time()

@@ -9,7 +9,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from .package_copy import hidden_folders
+from .package_copy import hidden_in
 
 SETTINGS = {  # of every process that runs submissions, also without a sandbox
     "LANG": "C.UTF-8",
@@ -96,10 +96,9 @@ def _bound(interpreter: set[Path]) -> list[str]:
 
 
 def _covered(interpreter: set[Path]) -> list[str]:
-    """An empty folder over every copy of the course that lies in what is bound."""
-    shown = (*interpreter, Path("/usr"))
-    covered = [path for path in sorted(hidden_folders()) if path.is_dir() and any(path.is_relative_to(top) for top in shown)]
-    return [word for path in covered for word in ("--tmpfs", str(path))]
+    """Something empty over every copy of the course that lies in what is bound."""
+    covered = sorted(hidden_in((*sorted(interpreter), *(Path(path) for path in SYSTEM if not os.path.islink(path)))))
+    return [word for path in covered for word in (["--tmpfs", str(path)] if path.is_dir() else ["--ro-bind", os.devnull, str(path)])]
 
 
 def _settings(interpreter: set[Path]) -> dict[str, str]:

@@ -122,7 +122,7 @@ def _to_look_at(students: list[Student]) -> str:
 
     kinds = (
         ("The notebook's saved output says “right”, and grading says otherwise", named(lambda mark: mark.claimed)),
-        ("Instruction for instruction the course's own version", named(lambda mark: mark.copied)),
+        ("Nearly instruction for instruction the course's own version", named(lambda mark: mark.copied)),
         ("Something other than an answer wrote into the results", named(lambda mark: mark.mistake == "tampering")),
         ("What came back could not be judged", named(lambda mark: mark.unjudged)),
         (

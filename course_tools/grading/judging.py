@@ -22,8 +22,8 @@ from course_checks.shortcuts import HIDING
 from course_utils.mine import whole
 
 from . import wire
+from .copies import is_copy
 from .helper_text import helper_text
-from .likeness import likeness
 from .marks import Limits, Mark, failed, mark_of, places
 from .messages import Report, Task
 from .package_copy import OPEN_PACKAGES
@@ -118,7 +118,7 @@ def judge_report(exercise: Exercise, secret: str, report: Report, limits: Limits
     except (wire.ProtocolError, KeyError, TypeError, ValueError):
         return failed(exercise, "raised", "What came back is not an observation.", "tampering")
     mark = _judged(exercise, secret, reply) if reply.status == "observed" else _unobserved(exercise, reply)
-    mark.copied = bool(reply.likeness) and reply.likeness == _likeness_of(exercise.id)
+    mark.copied = is_copy(reply.likeness, exercise)
     if not mark.passed:
         mark.notes += [
             f"cell {p.cell + 1}, which this answer needs, stopped with {p.type}: {p.message}"[:300]
@@ -126,11 +126,6 @@ def judge_report(exercise: Exercise, secret: str, report: Report, limits: Limits
             if not p.answer
         ]
     return mark
-
-
-@cache
-def _likeness_of(exercise_id: str) -> str:
-    return likeness(find(exercise_id).reference)
 
 
 def _unobserved(exercise: Exercise, reply: Reply) -> Mark:

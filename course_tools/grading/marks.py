@@ -40,7 +40,7 @@ class Mark:
     seconds: float = 0.0
     follows: str = ""  # another exercise this answer builds on, when that one is wrong
     claimed: bool = False  # the notebook's saved output says "right", and grading does not
-    copied: bool = False  # instruction for instruction the course's own version
+    copied: bool = False  # most of the course's own version stands in it
     unjudged: bool = False  # what came back has no form that can be judged
     text: str = ""  # a digest of the answer as it is written, to compare within the class
     own: Mark | None = None  # with the student's own helpers, where this one was judged with the course's

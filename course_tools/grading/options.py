@@ -8,6 +8,7 @@ import argparse
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     found = argparse.ArgumentParser(prog="python course.py grade", description="Grade a class's notebooks in a sandbox.")
+    found.epilog = "For another grader: --one NOTEBOOK --json OUT grades one submission (deploy/README.md)."
     found.add_argument("submissions", help="a folder of notebooks, or a zip file from a learning-management system")
     found.add_argument("--out", required=True, help="folder for gradebook.csv, feedback/, report.html, grades.jsonl")
     found.add_argument("--resume", action="store_true", help="go on with the run that is in --out")

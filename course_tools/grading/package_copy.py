@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
 import sys
 import sysconfig
+from collections.abc import Collection
+from functools import cache
 from pathlib import Path
 
 import course_checks
@@ -13,6 +17,8 @@ from course_utils.paths import PACKAGE, ROOT
 CHECKS = Path(course_checks.__file__).resolve().parent
 TOOLS = Path(__file__).resolve().parents[1]
 COURSE = ("course_utils", "course_checks", "course_tools")  # an installed copy of these must not be seen
+BESIDE = ("solutions", "tests", ".git")  # what lies beside them in a clone
+WHEEL = "attention_from_kernels_to_gpt-"  # how its wheels and archives are called
 OPEN_PACKAGES = ("models", "text", "training", "show", "experiments")  # of course_utils, for submissions to import
 OBSERVERS = ("again", "case", "kinds", "limits", "observation", "observe", "own_code", "plain_data", "shortcuts")  # of course_checks
 WORKERS = (  # of course_tools.grading
@@ -24,6 +30,8 @@ WORKERS = (  # of course_tools.grading
     "forkserver",
     "likeness",
     "messages",
+    "other_user",
+    "refused_calls",
     "reply",
     "shell",
     "wire",
@@ -53,6 +61,8 @@ def copy_package(folder: Path) -> None:
     shutil.copy2(TOOLS / "metadata.py", tools)
     for name in WORKERS:
         shutil.copy2(TOOLS / "grading" / f"{name}.py", tools / "grading")
+    for path in (folder, *folder.rglob("*")):  # the course itself may be its owner's alone
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _empty_package(folder: Path, docstring: str) -> None:
@@ -66,6 +76,28 @@ def copies_of_the_course() -> set[Path]:
     return {PACKAGE, CHECKS, TOOLS, *(Path(folder).resolve() / name for folder in folders if folder for name in COURSE)}
 
 
-def hidden_folders() -> set[Path]:
-    """Everything that an empty folder has to cover, should it lie in what the sandbox shows."""
-    return copies_of_the_course() | {ROOT / name for name in ("solutions", "tests", ".git")}
+def hidden_in(shown: Collection[Path]) -> set[Path]:
+    """Everything below the folders ``shown`` that has to be covered: ours, and every copy that was installed, cloned or built there."""
+    found = copies_of_the_course() | {ROOT / name for name in BESIDE}
+    tops = {top for top in shown if not any(top.is_relative_to(other) for other in shown if other != top)}
+    inside = {path for path in found if path.exists() and any(path.is_relative_to(top) for top in tops)}
+    return inside | {path for top in tops for path in _copies_below(top)}
+
+
+@cache
+def _copies_below(top: Path) -> frozenset[Path]:
+    """Copies of the course anywhere below a folder, found by their names: another Python's packages, a clone, a wheel."""
+    found: set[Path] = set()
+    waiting = [str(top)]  # texts: there are tens of thousands of folders
+    while waiting:
+        folder = waiting.pop()
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                name = entry.name
+                if name in COURSE:
+                    found |= {Path(folder, one) for one in (name, *BESIDE)}
+                elif name.startswith(WHEEL):
+                    found.add(Path(entry.path))
+                elif entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+    return frozenset(path for path in found if path.exists() and not path.is_symlink())

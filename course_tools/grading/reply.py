@@ -9,6 +9,7 @@ from typing import Any
 from course_checks.observation import Observation
 
 from . import wire
+from .likeness import MOST
 
 STATUSES = ("observed", "missing", "wrong kind", "time", "ours")
 MOST_OBSERVATIONS = 1000
@@ -34,7 +35,7 @@ class Reply:
     problems: list[Problem] = field(default_factory=list)
     line: str = ""
     number: int | None = None
-    likeness: str = ""
+    likeness: list[int] = field(default_factory=list)
 
     def to_plain(self) -> dict[str, Any]:
         """As dicts, lists, texts, numbers and tensors, for the wire."""
@@ -60,7 +61,8 @@ def read_reply(data: bytes, forbidden: tuple[str, ...]) -> Reply:
     if any(one.status == "forbidden" and (one.error is None or one.error.message not in forbidden) for one in observations):
         raise TypeError("a name that is not forbidden")
     problems = [_problem(item) for item in plain["problems"]]
-    return Reply(status, observations, problems, line[:300], number, str(plain.get("likeness", ""))[:100])
+    alike = [one for one in plain["likeness"][:MOST] if type(one) is int]
+    return Reply(status, observations, problems, line[:300], number, alike)
 
 
 def _problem(plain: Any) -> Problem:

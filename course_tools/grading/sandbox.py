@@ -20,10 +20,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from .bubblewrap import SETTINGS, command, why_not
+from . import other_user
+from .bubblewrap import INSIDE, SETTINGS, command, why_not
 from .channel import Channel
 from .messages import Job
-from .package_copy import copy_package
+from .package_copy import ROOT, copy_package, hidden_in
 
 STARTUP = 120.0  # seconds an overloaded machine may need to import PyTorch
 INHERITED = ("PATH", "HOME", "LANG")  # of your environment, without a sandbox: what else stands there is nobody's business
@@ -152,4 +153,38 @@ class Unsandboxed(Sandbox):
             stderr=errors,
             env={**inherited, **SETTINGS, "PYTHONPATH": str(self.package), "COURSE_UNSAFE_GRADING": "1"},
             cwd=self._folder.name,
+        )
+
+
+class ByUser(Sandbox):
+    """Where a container forbids namespaces, and we are its root: the submission is another user, and cannot read the course. It has the
+    limits and the refused system calls of a sandbox, and no network. It sees the system's files and the list of processes."""
+
+    def __enter__(self) -> ByUser:
+        self.user = other_user.user_of(os.getpid())
+        if not other_user.is_possible():
+            raise SandboxError("this is not a root that may start programs of other users")
+        tops = {Path(path) for path in (sys.prefix, sys.base_prefix, "/usr", "/opt", ROOT)}
+        seen = other_user.visible_to(self.user, sorted(str(path) for path in hidden_in(tops)))
+        if seen:
+            raise SandboxError(
+                f"submissions could read the course, so they are not run. Close it to them: chmod -R go-rwx {' '.join(seen)}"
+            )
+        os.chmod(self._folder.name, 0o711)
+        copy_package(self.package)
+        self._start()
+        return self
+
+    def _launch(self, control: socket.socket, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+        home = Path(self._folder.name) / "home"
+        home.mkdir(exist_ok=True)
+        home.chmod(0o1777)  # for the submission and its supervisor
+        places = dict.fromkeys(("HOME", "TMPDIR", "MPLCONFIGDIR", "XDG_CACHE_HOME"), str(home))
+        return subprocess.Popen(
+            [sys.executable, "-m", "course_tools.grading.forkserver"],
+            stdin=control.fileno(),
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            env={**INSIDE, **places, "PYTHONPATH": str(self.package), other_user.VARIABLE: str(self.user)},
+            cwd="/",
         )

@@ -363,6 +363,15 @@ def test_distances_and_the_courses_own_function_by_every_spelling(tmp_path):
             **threads,
             "below": distances.format("torch._euclidean_dist(query, keys)"),
             "aten": distances.format("torch.ops.aten._cdist_forward(query, keys, 2.0, None)"),
+            "another precision": distances.format("torch.cdist(query.half(), keys.half()).to(query.dtype)"),
+            "an operation of its own": "lib = torch.library.Library('mine', 'DEF')\nlib.define('far(Tensor a, Tensor b) -> Tensor')\n"
+            "lib.impl('far', torch.cdist, 'CompositeImplicitAutograd')\n" + distances.format("torch.ops.mine.far(query, keys)"),
+            "as something ends": "import weakref\nhoard, got = [torch.cdist], []\nclass End: pass\nend = End()\n"
+            "weakref.finalize(end, lambda: got.append(hoard[0](*asked)))\ndef use(*a):\n    global asked, end\n"
+            "    asked, end = a, None\n    return got[-1]\n" + distances.format("use(query, keys)"),
+            "in the thread that waits": "import os, signal, time\nhoard, got = [torch.cdist], []\n"
+            "signal.signal(signal.SIGUSR2, lambda *a: got.append(hoard[0](*asked)))\ndef use(*a):\n    global asked\n    asked = a\n"
+            "    os.kill(os.getpid(), signal.SIGUSR2)\n    time.sleep(0.2)\n    return got[-1]\n" + distances.format("use(query, keys)"),
             "pairs": "far = nn.PairwiseDistance(eps=0)\n" + distances.format("far(query[:, None], keys[None])"),
         },
         "01.1": {
@@ -379,6 +388,78 @@ def test_distances_and_the_courses_own_function_by_every_spelling(tmp_path):
         mark = record.marks[name.split()[0]]
         assert (mark.points, mark.stage) == (0, "forbidden shortcut"), (name, mark)
         assert any(word in mark.message for word in ("cdist", "threading", "pairwise_distance", "gaussian_weights")), (name, mark.message)
+
+
+ASK = "def ask(q, k):\n    import torch\n    return torch.cdist(torch.tensor(q), torch.tensor(k)).tolist()\n"
+SERVE = """
+import json, os
+here, there = os.pipe()
+back, out = os.pipe()
+def serve():
+    with os.fdopen(here) as lines:
+        for line in lines:
+            os.write(out, (json.dumps(ask(*json.loads(line))) + "\\n").encode())
+    os._exit(0)
+answers = os.fdopen(back)
+def far(*a):
+    os.write(there, (json.dumps(a) + "\\n").encode())
+    return json.loads(answers.readline())
+"""
+PROGRAM = "import sys, json, torch\nfor line in sys.stdin:\n    q, k = json.loads(line)\n"
+PROGRAM += "    print(json.dumps(torch.cdist(torch.tensor(q), torch.tensor(k)).tolist()), flush=True)\n"
+START = f"""
+import json, subprocess, sys
+def start():
+    return subprocess.Popen([sys.executable, "-c", {PROGRAM!r}], stdin=-1, stdout=-1, text=True)
+def far(*a):
+    global child
+    child = child or start()
+    print(json.dumps(a), file=child.stdin, flush=True)
+    return json.loads(child.stdout.readline())
+"""
+POOL = "import multiprocessing\nfrom concurrent.futures import ProcessPoolExecutor\n"
+POOL += "pool = ProcessPoolExecutor(1, multiprocessing.get_context('fork'))\npool.submit(int).result()\n"
+POOL += "def far(*a):\n    return pool.submit(ask, *a).result()\n"
+KEPT = "import os, ctypes\nos.kill = lambda *a: None\nctypes.CDLL(None).syscall.errcheck = lambda *a: 0\nimport course_tools.grading.worker as w\n"
+KEPT += "import platform, signal\nsignal.SIGKILL, platform.machine = 0, lambda: ''\nos.environ['COURSE_UNSAFE_GRADING'] = '1'\n"
+KEPT += "w._alone = w.refuse_processes = lambda *a: None\n"
+FILTER = """
+import ctypes, struct
+lines = [(0x20, 0, 0, 0), (0x15, 0, 1, 62), (6, 0, 0, 0x50000), (0x15, 0, 1, 317), (6, 0, 0, 0x50000), (6, 0, 0, 0x7FFF0000)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(lines), ctypes.addressof(code)))
+libc = ctypes.CDLL(None)
+libc.prctl(22, 2, program), libc.syscall(317, 1, 1, program)
+"""
+# Other processes that know what is forbidden here: name: what stands before the answer.
+PROCESSES = {
+    "a pool": ASK + POOL,
+    "a fork": ASK + SERVE + "if os.fork() == 0:\n    serve()\n",
+    "a daemon": ASK + SERVE + "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        serve()\n    os._exit(0)\n",
+    "a daemon that forks for ever": ASK
+    + SERVE
+    + "if os.fork() == 0:\n    import select\n    while not select.select([here], [], [], 0)[0]:\n        if os.fork():\n"
+    "            os._exit(0)\n    serve()\n",
+    "a program": START + "child = start()\n",
+    "a program that the answer starts": START + "child = None\n",
+    "a fork of the answer": ASK + SERVE.replace("    return json", "    if os.fork() == 0:\n        serve()\n    return json"),
+    "a pool, and nobody to end it": ASK + POOL + KEPT,
+    "a pool, and a filter that says it was ended": ASK + POOL + FILTER,
+    "a fork, and a thread that goes on forking": ASK + SERVE + "import threading\ndef again():\n    while True:\n        try:\n"
+    "            if os.fork() == 0:\n                serve()\n        except OSError:\n            pass\n"
+    "        import time; time.sleep(0.05)\nthreading.Thread(target=again, daemon=True).start()\n",
+}
+
+
+def test_no_other_process_does_what_is_forbidden(tmp_path):
+    """What the cells have started ends before the answer is observed, and then nothing more can be started."""
+    for name, before in PROCESSES.items():
+        (tmp_path / "class" / name).mkdir(parents=True)
+        answer = "def dot_product_scores(query, keys):\n    return -torch.tensor(far(query.tolist(), keys.tolist()))**2 / 2\n"
+        (tmp_path / "class" / name / "01_kernel_regression.ipynb").write_bytes(with_answer(before + answer, "01.4"))
+    for name, record in grade(tmp_path / "class", tmp_path / "out").items():
+        mark = record.marks["01.4"]
+        assert mark.points == 0 and mark.stage in ("raised", "forbidden shortcut"), (name, mark)
 
 
 def test_the_observer_is_put_back_as_it_was(tmp_path):

@@ -8,8 +8,8 @@ import json
 import pytest
 from classroom import RIGHT, SAID, WRONG, cell, mark_of, marks_of, needs_sandbox, notebook, with_answer
 
-from course_checks.lookup import find
-from course_tools.grading.likeness import likeness
+from course_tools.grading.marks import Limits, exercises_of
+from course_tools.grading.notebook_grader import grade_notebook
 
 FLOODS = {
     "a cell": "for _ in range(40):\n    print('x' * 2**22)\n" + WRONG,
@@ -43,7 +43,7 @@ while frame and frame.f_code.co_name != "_in_a_child":
     frame = frame.f_back
 seen = Observation(SEEN).to_plain()
 report = {"problems": [], "status": "observed", "seen": [seen] * len(frame.f_locals["task"].cases), "line": "", "number": None,
-          "likeness": ""}
+          "likeness": []}
 data = frame.f_locals["seal"] + wire.pack(report)
 while data:
     data = data[os.write(frame.f_locals["writer"], data):]
@@ -87,13 +87,13 @@ def test_what_the_saved_output_claims(box):
 @needs_sandbox
 def test_the_courses_own_code_is_recognised(box):
     taken = (
-        "import inspect, importlib, textwrap\nfrom course_utils.models import kernels\n"
-        "exec(textwrap.dedent(inspect.getsource(kernels.gaussian_weights)), vars(kernels) | globals(), space := {})\n"
-        "gaussian_weights = space['gaussian_weights']\n"
+        "import ast, inspect, textwrap\nfrom course_utils.models import positions as home\n"
+        "tree = ast.parse(inspect.getsource(home.rope))\ntree.body[0].body.insert(1, ast.parse('_unused = None').body[0])\n"
+        "space = {**vars(home), '__name__': 'mine'}\nexec(compile(ast.fix_missing_locations(tree), 'mine', 'exec'), space)\n"
+        "rotate = space['rope']\n"
     )
-    reference = find("01.1").reference
-    marks = marks_of(box, with_answer(taken)) if reference.__module__.startswith("course_utils.models") else None
-    assert marks is None or marks["01.1"].copied or not likeness(reference)
+    graded = grade_notebook(box, with_answer(taken, "05.4"), exercises_of(("05",)), "secret", Limits(20.0))
+    assert graded.marks["05.4"].copied and graded.marks["05.4"].points > 0
     plain = marks_of(box, with_answer(RIGHT))["01.1"]
     assert plain.points == 4 and not plain.copied
 

@@ -13,7 +13,7 @@ from course_tools.grading import notebook_grader, wire
 from course_tools.grading.cell_names import plain_python
 from course_tools.grading.cells import Unreadable, read_notebook
 from course_tools.grading.cells import find as find_in
-from course_tools.grading.likeness import likeness
+from course_tools.grading.likeness import likeness, share
 from course_tools.grading.marks import exercises_of, places
 from course_tools.grading.run_folder import RunFolder
 from course_tools.metadata import tag_of
@@ -110,9 +110,11 @@ def test_a_helper_in_a_companion_wins_nothing(box, monkeypatch):
     assert {key: mark.passed for key, mark in marks_of(box, notebook(cell(RIGHT), scores)).items()} == {"01.4": True}
 
 
-def test_likeness_sees_through_comments_docstrings_and_layout():
-    source = inspect.getsource(wire.read)
-    space = dict(vars(wire))
-    exec(source.replace('"""', '"""Another text. ', 1), space)
-    assert likeness(wire.read) == likeness(space["read"]) != ""
-    assert likeness(wire.read) != likeness(wire.pack) and likeness(lambda x: x) == ""
+def test_likeness_sees_through_comments_docstrings_layout_names_and_what_is_put_between():
+    source = inspect.getsource(wire.read).replace('"""', '"""Another text. ', 1).replace("head", "first")
+    more = source.replace("    text, numbers", "    _unused = None\n    text, numbers")
+    for text in (source, more):
+        space = dict(vars(wire))
+        exec(text, space)
+        assert share(likeness(space["read"]), likeness(wire.read)) > (0.99 if text == source else 0.85)
+    assert share(likeness(wire.pack), likeness(wire.read)) < 0.3 and likeness(lambda x: x) == []

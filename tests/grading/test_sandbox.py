@@ -17,7 +17,7 @@ from classroom import RIGHT, cell, mark_of, marks_of, needs_sandbox, notebook, p
 from course_checks import catalogue
 from course_checks.case import Registered
 from course_checks.exercise import FunctionExercise
-from course_tools.grading import notebook_grader
+from course_tools.grading import bubblewrap, notebook_grader
 from course_tools.grading.bubblewrap import SETTINGS, command
 from course_tools.grading.marks import Limits, exercises_of
 from course_tools.grading.notebook_grader import grade_notebook
@@ -139,6 +139,33 @@ def test_a_copy_in_a_bound_folder_is_covered(tmp_path, monkeypatch):
     assert {str(tmp_path / package) for package in COURSE} <= covered
 
 
+ELSEWHERE = """
+import os, pathlib, sys
+top = pathlib.Path({top!r})
+found = [str(path) for path in top.rglob("*") if path.is_file() and os.access(path, os.R_OK) and "oracle" in path.read_text()]
+raise LookupError(f"{{sorted(path.name for path in top.iterdir())}} {{found}}")
+"""
+
+
+@needs_sandbox
+def test_no_installed_or_cloned_copy_can_be_read(tmp_path, monkeypatch):
+    """In another Python's packages, in a clone, in a wheel, anywhere in what is bound: of /usr this is much."""
+    top = tmp_path / "python"
+    for package in COURSE:
+        for place in ("local/lib/python3/dist-packages", "src/attention", "envs/other/lib/site-packages"):
+            (top / place / package / "exercises").mkdir(parents=True)
+            (top / place / package / "exercises" / "order.py").write_text("oracle")
+    (top / "src" / "attention" / "solutions").mkdir()
+    (top / "src" / "attention" / "solutions" / "03.md").write_text("oracle")
+    (top / "wheels").mkdir()
+    (top / "wheels" / "attention_from_kernels_to_gpt-3-py3-none-any.whl").write_text("oracle")
+    bound = bubblewrap._interpreter() | {top}
+    monkeypatch.setattr(bubblewrap, "_interpreter", lambda: bound)
+    with Sandbox(memory=2**30) as sandbox:
+        message = mark_of(sandbox, ELSEWHERE.format(top=str(top))).message
+    assert "LookupError: ['envs', 'local', 'src', 'wheels'] []" in message, message
+
+
 KEYS = """
 import ctypes, platform
 libc = ctypes.CDLL(None, use_errno=True)
@@ -171,6 +198,69 @@ raise LookupError("nothing to hide in")
 """
 
 
+RIGHTS_AGAIN = """
+import ctypes, os, platform
+libc = ctypes.CDLL(None, use_errno=True)
+clone, keys = (56, 317) if platform.machine() == "x86_64" else (220, 277)
+flags = {"users": 0x10000000, "mounts": 0x20000, "processes": 0x20000000, "network": 0x40000000}
+got = {"unshare " + name: libc.unshare(flag) for name, flag in flags.items()}
+for name, flag in flags.items():
+    got["clone " + name] = pid = libc.syscall(clone, flag | 0x10000000 | 17, None, None, None, None)
+    if pid == 0:
+        os._exit(0)
+got["clone3"] = pid = libc.syscall(435, (ctypes.c_uint64 * 8)(0x10000000, 0, 0, 0, 17, 0, 0, 0), 64)
+if pid == 0:
+    os._exit(0)
+got["a ring"] = libc.syscall(425, 8, ctypes.create_string_buffer(120))
+got["a filter"] = libc.prctl(22, 2, ctypes.create_string_buffer(16))
+got["another filter"] = libc.syscall(keys, 1, 0, ctypes.create_string_buffer(16))
+assert all(n == -1 for n in got.values()), got
+pid = os.fork()
+if pid == 0:
+    os._exit(7)
+raise LookupError(f"no rights, and a child that ended with {os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}")
+"""
+PAGE_TABLES = """
+import mmap
+m = mmap.mmap(-1, 1400 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, prot=mmap.PROT_READ)
+for place in range(0, 1400 << 30, 2 << 20):
+    m[place]
+raise LookupError("nobody stopped me")
+"""
+
+
+IN_SOCKETS = """
+import socket, subprocess, sys, time
+program = '''
+import socket, time
+kept, sent = [], 0
+try:
+    while True:
+        a, b = socket.socketpair()
+        a.setblocking(False)
+        kept.append((a, b))
+        try:
+            while True:
+                sent += a.send(bytes(65536))
+        except BlockingIOError:
+            pass
+except OSError:
+    pass
+print(sent, flush=True)
+time.sleep(60)
+'''
+one = subprocess.Popen([sys.executable, "-S", "-E", "-c", program], stdout=-1)
+sent, many = int(one.stdout.readline()), 1
+try:
+    while many < 300:
+        subprocess.Popen(["/bin/sleep", "60"])
+        many += 1
+except OSError:
+    pass
+raise LookupError(f"bytes {sent * many}.")
+"""
+
+
 MANY_FILES = """
 made = 0
 try:
@@ -192,6 +282,26 @@ raise LookupError("left " + str(sorted(os.listdir("/scratch")) + sorted(os.listd
 def test_memory_of_the_kernel_is_refused(box):
     mark = marks_of(box, with_answer(HIDDEN_MEMORY))["01.1"]
     assert "nothing to hide in" in mark.message, mark.message
+
+
+@needs_sandbox
+def test_no_namespace_ring_or_filter_of_its_own(box):
+    mark = mark_of(box, RIGHTS_AGAIN)
+    assert "no rights, and a child that ended with 7" in mark.message, mark.message
+
+
+@needs_sandbox
+def test_tables_of_pages_are_memory(box):
+    """Reading one byte of every two megabytes costs no memory of one's own, but four kilobytes of the kernel's each."""
+    mark = marks_of(box, with_answer(PAGE_TABLES), 60.0)["01.1"]
+    assert "of memory" in mark.message, mark.message
+
+
+@needs_sandbox
+def test_little_can_wait_in_sockets(box):
+    """What lies in the buffers of sockets is counted nowhere: the numbers of processes and of handles keep it small."""
+    mark = marks_of(box, with_answer(IN_SOCKETS), 60.0)["01.1"]
+    assert 10**6 < int(mark.message.split("bytes ")[1].split(".")[0]) < 2 * 2**30, mark.message
 
 
 @needs_sandbox
