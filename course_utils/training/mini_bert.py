@@ -1,6 +1,6 @@
 """A BERT small enough to pre-train on a laptop, on the prose that Python itself carries (``text/prose.py``).
 
-Chapter 09 compares it with counting, and chapter 10 asks it to write. Every eighth page (topic of the
+Chapter 12a takes it as a teacher; the companions of 12a and 12b ask it, too. Every eighth page (topic of the
 language reference, module of the standard library) is held out.
 """
 
