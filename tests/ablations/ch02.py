@@ -8,7 +8,7 @@ MINE = "lambda: AttentionDecoder(10, 32), "
 STEPS = "def on_numbers(decoder, label, steps=360):"
 JUMPS = 'assert rows["German"][1] > 0.75'
 SPELLED = "words = [bare(spelled(n, language)) for n in numbers]"
-OPEN = 'assert left["LSTM, forget gate open"] > 1e-3'
+OPEN = 'assert left["LSTM, gate at 0.95"] > 1e-3'
 
 CHAPTER = [
     Ablation(
@@ -23,8 +23,8 @@ CHAPTER = [
         "It is the forget gate that lets it through.",
         "the input gate opened in its place",
         OPEN,
-        "opened.bias_ih_l0[32:64] += 3.0",
-        "opened.bias_ih_l0[:32] += 3.0",
+        "keeping.bias_ih_l0[32:64] += 3.0",
+        "keeping.bias_ih_l0[:32] += 3.0",
     ),
     Ablation(
         "A long number does not fit through one vector.",
