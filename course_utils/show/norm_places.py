@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .drawings import arrow, box
-from .figures import BLUE, GREEN, GREY, ORANGE, RED, ink, plt
+from .figures import BLUE, GREY, PURPLE, RED, ink, plt
 
 PLACES = {
     "post": "post:  Norm(x + F(x))",
@@ -26,12 +26,12 @@ def block(ax: Axes, place: str) -> None:
     ax.axis("off")
     stream, branch = 1.3, 4.2
     ax.text(stream, -0.75, "x  (token, d)", ha="center", fontsize=9)
-    for bottom, (name, colour) in zip((0.0, 4.6), (("attention", BLUE), ("feed-forward", GREEN)), strict=True):
+    for bottom, (name, colour) in zip((0.0, 4.6), (("attention", BLUE), ("feed-forward", PURPLE)), strict=True):
         parts = {
             "post": [(name, colour)],
-            "pre": [("norm", ORANGE), (name, colour)],
-            "sandwich": [("norm", ORANGE), (name, colour), ("norm", ORANGE)],
-            "output": [(name, colour), ("norm", ORANGE)],
+            "pre": [("norm", GREY), (name, colour)],
+            "sandwich": [("norm", GREY), (name, colour), ("norm", GREY)],
+            "output": [(name, colour), ("norm", GREY)],
         }[place]
         heights = [bottom + 0.9 + 0.95 * i for i in range(len(parts))] if len(parts) > 1 else [bottom + 1.6]
         top = bottom + 3.35
@@ -48,7 +48,7 @@ def block(ax: Axes, place: str) -> None:
         after = bottom + 4.3
         if place == "post":
             ax.plot([stream, stream], [top + 0.2, top + 0.27], color=RED, lw=2)
-            box(ax, stream, top + 0.6, "norm", ORANGE, 1.5, 0.58)
+            box(ax, stream, top + 0.6, "norm", GREY, 1.5, 0.58)
         else:
             ax.plot([stream, stream], [top + 0.2, after], color=RED, lw=2)
     arrow(ax, (stream, 8.85), (stream, 9.5), RED, 2)

@@ -2,7 +2,7 @@
 
 import os
 
-c = get_config()  # noqa: F821
+c = get_config()  # type: ignore[name-defined]  # noqa: F821
 
 # Paths of this machine: the environment that `course.py setup` has made, this folder, the hand-out, the folder for handing in.
 PYTHON = os.environ.get("ATTENTION_PYTHON", "/srv/attention/.venv/bin/python")

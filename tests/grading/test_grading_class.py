@@ -6,7 +6,7 @@ import csv
 import io
 import zipfile
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -30,7 +30,7 @@ DAY = 86400.0
 
 def record(path: str, when: float | None = None, sha: str = "", **marks: dict[str, Any]) -> GradeRecord:
     """A line of ``grades.jsonl``: what was handed in as ``path``, with marks by exercise (``ex01_1``)."""
-    student, identity, label, _, back = whose(Path(path))
+    student, identity, label, _, back = whose(PurePosixPath(path))
     plain = {"points": 4, "possible": 4, "stage": "passed", "mistake": None, "message": "", "html": "<p>panel</p>"}
     keys = {name.removeprefix("ex").replace("_", "."): mark for name, mark in marks.items()}
     made = {key: Mark(**{"exercise": key, **plain, **mark}) for key, mark in keys.items()}

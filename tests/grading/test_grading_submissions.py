@@ -46,10 +46,10 @@ def check(key: str, text: str | None = None) -> dict[str, Any]:
     return cell(CHECK[key] if text is None else text, key, "check")
 
 
-def wrong(key: str, *change: str) -> str:
+def wrong(key: str, old: str, new: str) -> str:
     """A right answer with one change, which is there exactly once."""
-    assert RIGHT[key].count(change[0]) == 1, key
-    return RIGHT[key].replace(*change)
+    assert RIGHT[key].count(old) == 1, key
+    return RIGHT[key].replace(old, new)
 
 
 def whole(chapter: str, changed: dict[str, Cells | str] | None = None) -> Cells:

@@ -59,8 +59,7 @@ def fixed() -> list[Case]:
     lowest = scores <= scores.kthvalue(2, dim=-1, keepdim=True).values
     return [
         case("one sequence, mask left out", args, {"x": randn(g, 1, 5, 6)}),
-        case("one sequence of one token", args, {"x": randn(g, 1, 1, 6), "mask": None}),
-        case("values as wide as the tokens", arguments(generator(6), 6, 4, 6), {"x": x[:, :4] / 20}),
+        case("one sequence of one token, d_v = d_model", arguments(generator(6), 6, 4, 6), {"x": randn(g, 1, 1, 6), "mask": None}),
         case("large scores, only the two lowest keys permitted", args, {"x": x, "mask": lowest}, "mask"),
     ]
 
