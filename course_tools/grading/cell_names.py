@@ -135,16 +135,21 @@ def _note(node: ast.AST, found: Names) -> None:
     elif isinstance(node, ast.AugAssign):
         found.touches |= _base(node.target)
     elif isinstance(node, ast.Call):
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "run_cell_magic":
-            _note_file([part.value for part in node.args if isinstance(part, ast.Constant) and isinstance(part.value, str)], found)
-        if isinstance(node.func, ast.Name):
-            found.calls.add(node.func.id)
-        else:
-            found.touches |= _base(node.func)
-        if isinstance(node.func, ast.Name) and node.func.id in _HARMLESS:
+        _note_call(node, found)
+
+
+def _note_call(node: ast.Call, found: Names) -> None:
+    """Add what a call does: whom it calls, what it is handed, and the file that ``%%writefile`` writes."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "run_cell_magic":
+        _note_file([part.value for part in node.args if isinstance(part, ast.Constant) and isinstance(part.value, str)], found)
+    if isinstance(node.func, ast.Name):
+        found.calls.add(node.func.id)
+        if node.func.id in _HARMLESS:
             return
-        for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
-            found.handed |= _base(argument)
+    else:
+        found.touches |= _base(node.func)
+    for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+        found.handed |= _base(argument)
 
 
 def file_of(module: str) -> str:

@@ -211,9 +211,7 @@ def _choose(answers: list[Cell], own: list[Cell], name: str, alone: bool, asking
     can tell whose a cell without metadata is.
     """
     mine = [cell for cell in own if name in cell.defines]
-    others = [cell for cell in answers if name in cell.defines and cell not in own and (cell.exercise is None or cell.role != "answer")]
-    if not mine and not alone:
-        others = []
+    others = _others(answers, own, name) if mine or alone else []
     solved = [cell for cell in mine if name not in cell.blank]
     elsewhere = [cell for cell in others if name not in cell.blank]
     with_check = [cell for cell in elsewhere if cell.index in asking]  # defined right above its check, in the same cell: that is checked
@@ -223,6 +221,11 @@ def _choose(answers: list[Cell], own: list[Cell], name: str, alone: bool, asking
     if not candidates:
         return None, []
     return candidates[-1], _remarks(candidates[-1], own, mine, solved, name)
+
+
+def _others(answers: list[Cell], own: list[Cell], name: str) -> list[Cell]:
+    """Cells elsewhere that define the name and are nobody's answer."""
+    return [cell for cell in answers if name in cell.defines and cell not in own and (cell.exercise is None or cell.role != "answer")]
 
 
 def _remarks(chosen: Cell, own: list[Cell], mine: list[Cell], solved: list[Cell], name: str) -> list[str]:
