@@ -151,7 +151,7 @@ def lab_options(page):
 
 def lab(args):
     """Open JupyterLab on your copies of the chapters, where you stopped."""
-    numbers, own = chapter_numbers(args.chapter), own_folder()
+    numbers, own = chapter_numbers(args.chapter), own_folder(ROOT)
     kept = own / ".course"
     runtime, log = kept / "runtime", kept / "lab.log"
     open_already = server.running_server(runtime)
@@ -204,7 +204,7 @@ def mine(args):
 
     from course_utils.mine import whole  # standard library only
 
-    target, own = whole.write(own_folder(), args.name or getpass.getuser())
+    target, own = whole.write(own_folder(ROOT), args.name or getpass.getuser())
     parts = whole.course_parts()
     print(f"{target.name}: {len(own)} of {len(parts)} parts are yours" + (f" ({', '.join(own)})." if own else "."))
     python = setup.VENV_PYTHON if setup.VENV_PYTHON.exists() else "python"
