@@ -24,7 +24,7 @@ def observe_again(
 ) -> list[Observation]:
     """What was ``seen`` by :func:`observe_all`, with what later calls did differently on the same cases, and on ``changed`` ones."""
     seen = list(seen)
-    if kind != "value" and len(seen) == len(cases):
+    if KINDS[kind].again and len(seen) == len(cases):
         limited(lambda recorder: _call_again(kind, answer, cases, seen, recorder, changed), answer, forbidden, limit)
     return seen
 

@@ -138,7 +138,7 @@ def _run(exercise: Exercise, answer: Any, seed: int | None, known: Known, conven
                 place = one_place(exercise, answer, cases, found, took, verdict.refuses)
                 found.mistake, found.hint = place or (found.mistake, found.hint)
         except TooLong as stopped:
-            message = too_long(LIMIT, stopped.number, stopped.line)
+            message = too_long(LIMIT, stopped.number, stopped.line, exercise.kind)
             if stopped.abandoned:
                 message = f"No answer within {LIMIT:g} s, and the code cannot be interrupted: it goes on in the background. "
                 message += "Restart the kernel (Kernel → Restart), then look for an endless loop."

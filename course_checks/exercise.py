@@ -141,6 +141,13 @@ class FunctionExercise(Exercise):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClaimExercise(FunctionExercise):
+    """Asks for a function that claims something, asserts it, and returns the change that breaks it (:mod:`.claims`)."""
+
+    kind: ClassVar[str] = "claim"
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModuleExercise(Exercise):
     """Asks for a class, a ``torch.nn.Module``. A case's ``args`` hold ``init``, ``parameters``, ``inputs``, ``mode``, ``method``."""
 

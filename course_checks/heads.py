@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from .changes import PageError
+
 HEAD = re.compile(r"# (\d\d[a-z]?\.\d+) (.+)\n\s*`(.+)`\n\s*(★+) (\d+) minutes?; points: (.+)")
 EXERCISES = Path(__file__).with_name("exercises")
-
-
-class PageError(ValueError):
-    """A page of mistakes that does not fit its exercise."""
 
 
 @dataclass(frozen=True)

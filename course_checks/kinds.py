@@ -1,12 +1,14 @@
-"""The three kinds of answers, a function, a module and a prediction: how each is opened and called on a case's arguments.
+"""The kinds of answers, a function, a module, a prediction and a claim: how each is opened and called on a case's arguments.
 
 A sandbox knows a kind by its name alone, and so does what crosses to it. Nothing here knows an exercise.
 """
 
+from functools import partial
 from typing import Any
 
 import torch
 
+from .claims import outcome
 from .observation import Misfit
 from .plain_data import kind_of
 
@@ -18,6 +20,7 @@ class Function:
 
     name = "function"
     groups: tuple[str, ...] = ("",)  # keys of a case's arguments under which inputs lie; "": they are the inputs
+    again = True  # whether an answer is called again, to see what it keeps
     repeats_first = False  # whether the first two cases are called twice in a row, when an answer is called again
 
     def instead(self, answer: Any) -> str:
@@ -113,13 +116,26 @@ class Value(Function):
     """Words or numbers: nothing is called."""
 
     name = "value"
-    groups = ()
+    groups, again = (), False
 
     def instead(self, answer: Any) -> str:
         return ""
 
 
-KINDS: dict[str, Function] = {kind.name: kind for kind in (Function(), Module(), Value())}
+class Claim(Function):
+    """A claim is run as a case says, as it stands or with its change; it is given nothing."""
+
+    name = "claim"
+    groups, again = (), False
+
+    def inputs(self, args: Args) -> Args:
+        return {}
+
+    def called(self, opened: Any, args: Args) -> Any:
+        return partial(outcome, opened, **args)
+
+
+KINDS: dict[str, Function] = {kind.name: kind for kind in (Function(), Module(), Value(), Claim())}
 
 
 def _parameters(module: torch.nn.Module, wanted: Args) -> dict[str, Any]:

@@ -26,6 +26,7 @@ import copy
 import functools
 import inspect
 import itertools
+import linecache
 import math
 import random
 import re
@@ -40,26 +41,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .heads import Head, PageError, read_head
+from .changes import Change, PageError, read_change
+from .heads import Head, read_head
 
 UNTOUCHED = "<!-- untouched -->"
 # What an edit may use beside the names of its exercise's file.
 COMMON = {"copy": copy, "functools": functools, "itertools": itertools, "math": math, "random": random, "re": re, "np": np,
           "torch": torch, "Tensor": Tensor, "nn": nn, "F": F}  # fmt: skip
-Edit = tuple[tuple[str, ...], tuple[str, ...]]  # lines to replace, and lines to put there
-
-
-@dataclass(frozen=True)
-class Change:
-    """What an entry of a page does to a text: edits, or the whole of a new one; and the other lines of the entry, in order."""
-
-    edits: tuple[Edit, ...] = ()
-    whole: str = ""
-    others: tuple[str, ...] = ()
-
-    def made(self, text: str) -> str:
-        """The text with the change. PageError where an edit does not fit."""
-        return self.whole or edited(text, self.edits)
 
 
 @dataclass(frozen=True)
@@ -101,27 +89,6 @@ def read_page(text: str, make: Callable[[Misconception], Any] | None = None) -> 
     return Page(**vars(read_head(head)), misconceptions=found)
 
 
-def read_change(body: str) -> Change:
-    """The ``-`` and ``+`` lines of an entry, or its fence; the first line that is neither ends them."""
-    fence = re.search(r"(?ms)^```python\n(.*?)^```$", body)
-    if fence:
-        outside = body[: fence.start()] + body[fence.end() :]
-        return Change(whole=fence[1], others=tuple(line.strip() for line in outside.splitlines() if line.strip()))
-    pairs: list[tuple[list[str], list[str]]] = []
-    others: list[str] = []
-    before = " "
-    for line in body.splitlines():
-        sign = line[0] if line[:2] in ("- ", "+ ", "-", "+") and not others else " "
-        if sign == " ":
-            others += [line.strip()] if line.strip() else []
-        else:
-            if before == " " or (sign, before) == ("-", "+"):
-                pairs.append(([], []))
-            pairs[-1][sign == "+"].append(line[2:].rstrip())
-        before = sign
-    return Change(tuple((tuple(old), tuple(new)) for old, new in pairs), others=tuple(others))
-
-
 def _entry(part: str, make: Callable[[Misconception], Any] | None) -> Misconception:
     name, _, body = part.partition("\n")
     change = read_change(body.replace(UNTOUCHED, ""))
@@ -135,28 +102,15 @@ def source_of(*definitions: Any) -> str:
     return "\n\n".join(inspect.getsource(definition) for definition in definitions)
 
 
-def edited(text: str, edits: tuple[Edit, ...]) -> str:
-    """``text`` with whole lines replaced. PageError where the lines to replace do not stand exactly once."""
-    for old, new in edits:
-        lines = text.split("\n")
-        wanted = _outdented(old)
-        places = [i for i in range(len(lines) - len(old) + 1) if old and _outdented(lines[i : i + len(old)]) == wanted]
-        if len(places) != 1:
-            raise PageError(f"stands {len(places)} times in the right answer, not once: {' / '.join(old) or '(no line with a minus)'}")
-        start = places[0]
-        shift = _indent(lines[start]) - _indent(old[0])
-        put = [" " * (shift + _indent(line)) + line.lstrip() if line.strip() else "" for line in new]
-        text = "\n".join([*lines[:start], *put, *lines[start + len(old) :]])
-    return text
-
-
 def wrong_code(misconception: Misconception, right: Any, helpers: tuple[Any, ...] = ()) -> Any:
     """The function or class that makes the mistake: the right answer's text, edited, and run beside what its module holds."""
     module = sys.modules[right.__module__]
     try:
         code = misconception.change.made(source_of(*helpers, right))
         space = COMMON | vars(module)
-        exec(compile(code, f"<{misconception.name}>", "exec", dont_inherit=True), space)
+        file = f"<{right.__name__}, {misconception.name}>"
+        linecache.cache[file] = (len(code), None, code.splitlines(True), file)  # its text can be found, as that of a cell
+        exec(compile(code, file, "exec", dont_inherit=True), space)
     except (PageError, SyntaxError) as error:
         raise PageError(f"{module.__name__}, {misconception.name!r}: {error}") from None
     return space[right.__name__]
@@ -176,13 +130,3 @@ def wrong_words(misconception: Misconception, right: Any, module: str) -> Any:
     if unknown := changed.keys() - right.keys():
         raise PageError(f"{module}, {misconception.name!r}: the prediction has no entry {', '.join(map(repr, unknown))}")
     return {**right, **changed}
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _outdented(lines: tuple[str, ...] | list[str]) -> list[str]:
-    """Lines without the indentation of the first one, and nothing behind their ends; compared, not run."""
-    first = _indent(lines[0]) if lines else 0
-    return [" " * max(0, _indent(line) - first) + line.strip() for line in lines]

@@ -58,7 +58,7 @@ class CheckResult:
         result.finding = finding = verdict.finding
         if finding is None:
             result.passed, result.use = True, answer
-            result.why = None if exercise.runs else _reason(exercise)
+            result.why = exercise.page.why or None if exercise.runs else _reason(exercise)
             result._compared = partial(compare, exercise, answer, cases)
             return result
         result.stage, result.message, result.mistake, result.hint = finding.stage, finding.message, finding.mistake, finding.hint

@@ -12,6 +12,7 @@ from .case import Case
 from .edits import Edit, edits, put
 from .exercise import Exercise
 from .judge import Finding, Trial, judge
+from .kinds import KINDS
 from .known import Known
 from .limits import TimeIsUp
 from .observe import Recorder, TooLong, limited, observe, observe_all
@@ -30,8 +31,10 @@ def one_place(
     Unless the answer ``refuses`` what it should, that may be missing in the end, too. ``took`` is what the answer itself needed for all
     cases, in seconds: an edit can make a loop endless, and is not waited for.
 
-    Not in an exercise that hands out code with a bug: there finding the place is the task.
+    Not in an exercise that hands out code with a bug: there finding the place is the task. Nor for a claim, which is the learner's own.
     """
+    if not KINDS[exercise.kind].again:
+        return None
     functions = functions_of(answer)
     code = "".join(linecache.getlines(functions[0].__code__.co_filename)) if functions else ""
     try:

@@ -123,10 +123,11 @@ def mentions(message: str, wanted: str) -> bool:
     return any(said[i : i + len(numbers)] == numbers for i in range(len(said)))
 
 
-def too_long(limit: float, number: int | None, line: str) -> str:
+def too_long(limit: float, number: int | None, line: str, kind: str) -> str:
     """What is said of an answer that the clock has stopped, in this line of its cell."""
     where = f", at line {number} of your cell: `{line}`" if line else ""
-    return f"Stopped after {limit:g} s{where}. Is there a loop that never ends, or one that is far too long? The inputs here are tiny."
+    why = "A claim is run four times in this time." if kind == "claim" else "The inputs here are tiny."
+    return f"Stopped after {limit:g} s{where}. Is there a loop that never ends, or one that is far too long? {why}"
 
 
 def forbidden(name: str, exercise: Exercise) -> str:

@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..case import CALLABLES, Case, Registered, generator, refusal
-from ..exercise import Exercise, FunctionExercise, ModuleExercise, Prediction
+from ..exercise import ClaimExercise, Exercise, FunctionExercise, ModuleExercise, Prediction
 
-__all__ = ["CALLABLES", "Case", "FunctionExercise", "ModuleExercise", "Prediction", "Registered", "generator", "refusal"]
+__all__ = ["CALLABLES", "Case", "ClaimExercise", "FunctionExercise", "ModuleExercise", "Prediction", "Registered", "generator", "refusal"]
 
 fused = F.scaled_dot_product_attention  # kept here: these names may be forbidden while an answer runs
 cross_entropy, functional_mha = F.cross_entropy, F.multi_head_attention_forward

@@ -133,11 +133,16 @@ def _to_look_at(students: list[Student]) -> str:
         ("Handed in, and not on the list of the class", [s.name for s in students if not s.listed]),
         ("Could not be graded", [f"{s.name}: {text.removeprefix(f'{s.name}: ')}" for s in students for text in s.problems]),
     )
-    return "".join(
+    shown = "".join(
         f"<h3>{escape(title)}</h3><ul>" + "".join(f"<li>{escape(printable(text, 300))}</li>" for text in texts) + "</ul>"
         for title, texts in kinds
         if texts
     )
+    claims = [(s.name, mark.claim) for s in students for mark in s.marks.values() if mark.claim]
+    claims = [(who, "\n".join(printable(line, 200) for line in text.split("\n"))) for who, text in claims]
+    asked = "does the sentence say what the assertion tests, and does the change take away that cause and no other?"
+    folds = "".join(f"<details><summary>{escape(printable(who))}</summary><pre>{escape(text)}</pre></details>" for who, text in claims)
+    return shown + (f"<h3>Claims that hold, and fall with their change: {asked}</h3>{folds}" if claims else "")
 
 
 class Misconception(NamedTuple):

@@ -132,7 +132,7 @@ def _unobserved(exercise: Exercise, reply: Reply) -> Mark:
     """The mark of an answer that did not come to be observed."""
     name = exercise.name
     if reply.status == "time":
-        return failed(exercise, "raised", too_long(LIMIT, reply.number, reply.line), "endless loop")
+        return failed(exercise, "raised", too_long(LIMIT, reply.number, reply.line, exercise.kind), "endless loop")
     if reply.status == "wrong kind":
         asked = "class" if isinstance(exercise, ModuleExercise) else "function"
         return failed(exercise, "type", f"`{name}` is a {reply.line}; the exercise asks for a {asked}.", "redefined name")
@@ -154,7 +154,9 @@ def _judged(exercise: Exercise, secret: str, reply: Reply) -> Mark:
     try:
         with torch.random.fork_rng(devices=[]):
             verdict = judge(exercise, cases, reply.seen, known_of(exercise.id, secret))
-        return mark_of(CheckResult.judged(exercise, verdict, None, seeds_for(exercise, secret), cases))
+        mark = mark_of(CheckResult.judged(exercise, verdict, None, seeds_for(exercise, secret), cases))
+        mark.claim = str(reply.seen[0].value["source"])[:5_000] if exercise.kind == "claim" and mark.passed else ""
+        return mark
     except Exception as error:
         message = (
             f"What came back cannot be judged ({type(error).__name__}: {str(error)[:100]}): it does not "

@@ -41,6 +41,7 @@ class Mark:
     follows: str = ""  # another exercise this answer builds on, when that one is wrong
     claimed: bool = False  # the notebook's saved output says "right", and grading does not
     copied: bool = False  # most of the course's own version stands in it
+    claim: str = ""  # the text of a claim of the student's own that has passed: a person has to read it
     unjudged: bool = False  # what came back has no form that can be judged
     text: str = ""  # a digest of the answer as it is written, to compare within the class
     own: Mark | None = None  # with the student's own helpers, where this one was judged with the course's

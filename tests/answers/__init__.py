@@ -22,8 +22,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from course_checks.changes import Change, read_change
 from course_checks.lookup import find, in_chapter
-from course_checks.misconceptions import Change, read_change
 from course_utils.launcher.notebooks import chapters_in
 from course_utils.paths import ROOT
 

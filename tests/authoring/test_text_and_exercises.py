@@ -40,7 +40,7 @@ def bound_names(source: str) -> set[str]:
     return names
 
 
-FUNCTIONS = [exercise for exercise in EXERCISES if isinstance(exercise, FunctionExercise)]
+FUNCTIONS = [exercise for exercise in EXERCISES if exercise.kind == "function"]
 MODULES = [exercise for exercise in EXERCISES if isinstance(exercise, ModuleExercise)]
 
 

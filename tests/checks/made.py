@@ -7,8 +7,9 @@ from typing import Any
 from torch.nn import functional as F
 
 from course_checks.case import Case
+from course_checks.changes import Change
 from course_checks.exercise import Exercise, FunctionExercise
-from course_checks.misconceptions import Change, Misconception, Page
+from course_checks.misconceptions import Misconception, Page
 
 
 def mistake(name: str, answer: Any, hint: str, untouched: bool = False) -> Misconception:

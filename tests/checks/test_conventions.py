@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from course_checks import catalogue, check
+from course_checks.changes import read_change
 from course_checks.conventions import MADE, PLACES, Convention, possible
 from course_checks.engine import examine
 from course_checks.lookup import find
-from course_checks.misconceptions import read_change
 from course_utils.launcher import judge
 from course_utils.paths import ROOT
 from tests.answers import PAGES, run

@@ -16,12 +16,13 @@ import pytest
 import torch
 
 from course_checks.case import Case
+from course_checks.changes import PageError, edited
 from course_checks.engine import examine
 from course_checks.exercise import Exercise, FunctionExercise
 from course_checks.expected import expected_of
 from course_checks.known import Known
 from course_checks.lookup import chapters, in_chapter
-from course_checks.misconceptions import Misconception, PageError, edited, read_page
+from course_checks.misconceptions import Misconception, read_page
 from course_checks.observe import observe
 from course_tools.authoring.ledger import find_texts
 from course_utils.paths import ROOT

@@ -2,4 +2,4 @@
 
 from ..common import in_order
 
-EXERCISES = in_order(__name__, "lookup shapes all_scores visibility who_looks controls boxes")
+EXERCISES = in_order(__name__, "lookup shapes all_scores visibility who_looks controls boxes own_claim")
