@@ -3,8 +3,9 @@
     attention-course-VERSION.zip    the hand-out: the blank chapters and what they need
     attention-book-VERSION.zip      the book as a site that needs no network
     attention-book-VERSION.pdf      the book to print, where a Chromium is present
+    attention_from_kernels_to_gpt-VERSION-py3-none-any.whl    the checks, for code from elsewhere
     release-notes-VERSION.md        what CHANGELOG.md says of this version
-    SHA256SUMS                      checksums of the four
+    SHA256SUMS                      checksums of all of them
 
 The version is the one in pyproject.toml.
 """
@@ -15,6 +16,8 @@ import argparse
 import hashlib
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
 import tomllib
 from pathlib import Path
@@ -38,6 +41,12 @@ def notes(number: str, root: Path = ROOT) -> str:
     raise ValueError(f"CHANGELOG.md has no section '## {number} …'")
 
 
+def make_wheel(course: Path, out: Path) -> None:
+    """The package as a wheel, from a copy of the course that it may litter."""
+    options = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--wheel-dir", str(out)]
+    subprocess.run([sys.executable, "-m", "pip", "wheel", *options, str(course)], check=True)
+
+
 def main(argv: list[str] | None = None) -> int:
     """The command; 1 when the book has a fault."""
     parser = argparse.ArgumentParser(prog="python course.py release", description="Write the files of a release into dist/.")
@@ -56,6 +65,7 @@ def main(argv: list[str] | None = None) -> int:
             shutil.move(book / "course.pdf", out / f"attention-book-{number}.pdf")
         for made in (course, book):
             shutil.make_archive(str(out / f"{made.name}-{number}"), "zip", made.parent, made.name)
+        make_wheel(course, out)
     (out / f"release-notes-{number}.md").write_text(text, encoding="utf-8")
     files = sorted(out.iterdir())
     sums = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}" for file in files]

@@ -44,6 +44,7 @@ def test_release_writes_its_files(tmp_path, monkeypatch):
 
     monkeypatch.setattr(release, "ROOT", root)
     monkeypatch.setattr(release, "make_book", tiny_book)
+    monkeypatch.setattr(release, "make_wheel", lambda course, out: (out / "attention.whl").write_bytes(b"a wheel"))
     monkeypatch.setattr(release, "version", lambda: "2.0.0")
     monkeypatch.setattr(release, "notes", lambda number: "notes\n")
     assert release.main([]) == 0
@@ -52,6 +53,7 @@ def test_release_writes_its_files(tmp_path, monkeypatch):
         "attention-course-2.0.0.zip",
         "attention-book-2.0.0.zip",
         "attention-book-2.0.0.pdf",
+        "attention.whl",
         "release-notes-2.0.0.md",
         "SHA256SUMS",
     }
