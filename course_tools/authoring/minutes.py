@@ -1,4 +1,5 @@
-"""Write the minutes that the clock counts: into the heads of the chapters, and into the sums of ``docs/teaching.md``.
+"""Write the minutes that the clock counts: into the heads of the chapters, and into the sums of ``docs/teaching.md``; and the
+README's line of figures.
 
 Usage::
 
@@ -13,6 +14,8 @@ from __future__ import annotations
 import re
 import sys
 
+from course_checks.exercise import Exercise
+from course_checks.lookup import catalogue
 from course_utils.paths import ROOT
 
 from .chapter import SOLUTION
@@ -26,6 +29,7 @@ _CHAPTER = re.compile(r"(?m)^(\| \[(\d\d[abc]?)\]\(.*\) .* \| .* \|) \d+ \| \d+ 
 _TOTAL = re.compile(r"(?m)^\| all \| \| \d+ \| \d+ \| \d+ ")
 _HOURS = re.compile(r"about \d+ hours: \d+ to read, and with the core exercises \d+\.")
 _STATED = re.compile(r"(?m)^(### (\d\d[abc]?) .*\n\n)Core: \d+ minutes\. Optional: \d+\.$")
+_FIGURES = re.compile(r"(?s)<!-- figures -->.*?<!-- /figures -->")
 _WEEK = re.compile(r"(?m)^(\| \d+ \| (\d\d[abc]? (?:all|core|reading)(?: · \d\d[abc]? (?:all|core|reading))*) \|) \d+ ")
 
 
@@ -55,6 +59,16 @@ def with_sums(page: str, counted: dict[str, Figures]) -> str:
     return _WEEK.sub(lambda m: f"{m[1]} {week(m[2])} ", page)
 
 
+def with_figures(readme: str, counted: dict[str, Figures], exercises: list[Exercise]) -> str:
+    """The README with today's figures of the course, companions included; but the hours are those of the chapters."""
+    chapters = [each for label, each in counted.items() if "-" not in label]
+    pictures, mistakes = sum(each.pictures for each in counted.values()), sum(len(one.misconceptions) for one in exercises)
+    reading, everything = (sum(rounded(value) for value in of) / 60 for of in zip(*((f.reading, f.total) for f in chapters), strict=True))
+    parts = f"{len(chapters)} chapters", f"{len(exercises)} exercises", f"{mistakes:,} mistakes known by name", f"{pictures} pictures"
+    line = " · ".join([*parts, f"{reading:.0f} hours to read, {everything:.0f} with the exercises"])
+    return _FIGURES.sub(f"<!-- figures -->\n**{line}**\n<!-- /figures -->", readme)
+
+
 def main() -> int:
     """The command; names the files that it has changed."""
     counted, wanted = {}, {}
@@ -68,6 +82,8 @@ def main() -> int:
         wanted[path] = with_head(path.read_text(encoding="utf-8"), counted[label])
     page = ROOT / "docs" / "teaching.md"
     wanted[page] = with_sums(page.read_text(encoding="utf-8"), counted)
+    readme = ROOT / "README.md"
+    wanted[readme] = with_figures(readme.read_text(encoding="utf-8"), counted, catalogue())
     for path, text in wanted.items():
         if text != path.read_text(encoding="utf-8"):
             path.write_text(text, encoding="utf-8")

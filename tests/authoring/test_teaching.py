@@ -10,7 +10,7 @@ from counted import COMPANIONS, TEXTS, chapter_of, counted
 from course_checks.lookup import catalogue
 from course_tools.authoring.clock import rounded
 from course_tools.authoring.ledger import find_sources
-from course_tools.authoring.minutes import with_head, with_sums
+from course_tools.authoring.minutes import with_figures, with_head, with_sums
 from course_utils.paths import ROOT
 
 PAGE = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
@@ -84,6 +84,11 @@ def test_the_command_writes_what_the_tests_ask_for():
     assert wrong != PAGE and with_sums(wrong, clock) == PAGE
     head = "# Title\n\nAbout 5 minutes with the exercises, 5 without. Running every cell takes a minute.\n"
     assert with_head(head, clock["00"]) == f"# Title\n\n{clock['00'].head} Running every cell takes a minute.\n"
+
+
+def test_the_readme_has_todays_figures():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert with_figures(readme, {label: counted(label) for label in TEXTS}, list(EXERCISES.values())) == readme
 
 
 def test_there_are_three_plans():
