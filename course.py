@@ -205,8 +205,8 @@ def mine(args):
     from course_utils.mine import whole  # standard library only
 
     target, own = whole.write(own_folder(ROOT), args.name or getpass.getuser())
-    parts = whole.course_parts()
-    print(f"{target.name}: {len(own)} of {len(parts)} parts are yours" + (f" ({', '.join(own)})." if own else "."))
+    count = len(own) + target.read_text(encoding="utf-8").count("\n# the course's version of ")  # parts that the machine needs
+    print(f"{target.name}: {len(own)} of {count} parts are yours" + (f" ({', '.join(own)})." if own else "."))
     python = setup.VENV_PYTHON if setup.VENV_PYTHON.exists() else "python"
     print(f"Let it train and write, about a minute:  {python} {target.name}")
     return 0

@@ -40,7 +40,7 @@ def tidy(imports: Sequence[str], parts: Sequence[str]) -> str:
     text = "\n\n".join("\n".join(group) for group in groups if group)
     long = False
     for part in parts:
-        definition = part.lstrip().startswith(("def ", "class ", "@", "async "))
+        definition = part.lstrip().startswith(("def ", "class ", "@", "async ", "# "))
         text += ("\n\n\n" if definition or long else "\n\n" if part is parts[0] else "\n") if text else ""
         text, long = text + part, definition
     return text + "\n"
@@ -50,6 +50,18 @@ def _group(line: str) -> int:
     """0: the standard library, 1: what is installed, 2: the course."""
     top = line.split()[1].split(".")[0]
     return 2 if top.startswith("course_") else 0 if top in sys.stdlib_module_names else 1
+
+
+def unannotated(text: str) -> str:
+    """A definition without the types of its arguments, variables and result: what a file without types can do without."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.FunctionDef):
+            node.returns = None
+            node.body = [ast.Assign([s.target], s.value, lineno=0) if isinstance(s, ast.AnnAssign) and s.value else s for s in node.body]
+    return ast.unparse(tree)
 
 
 def renamed(text: str, old: str, new: str) -> str:

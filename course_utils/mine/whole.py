@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..files import write_bytes
 from ..paths import PACKAGE
-from .text import global_names, renamed, text_of, tidy
+from .text import global_names, renamed, text_of, tidy, unannotated
 
 TEMPLATE = Path(__file__).with_name("my_transformer.txt")
 PAGE = Path(__file__).with_name("page.txt")
@@ -66,8 +66,8 @@ class _File:
         defined = (name for line in self.glue.split("\n") for name in re.findall(r"^(?:def |class )?(\w+)(?=[(:,]| = )", line))
         self.taken = {name: "" for name in defined} | {_bound(line): line for line in BASE}  # what each name stands for
 
-    def own(self, exercise: str, kept: str) -> str:
-        """The reader's answer with its helpers, as it stands in the file; :class:`Apart`."""
+    def own(self, exercise: str, kept: str) -> list[str]:
+        """The reader's answer, behind the helpers that it brings along, as they stand in the file; :class:`Apart`."""
         main, texts = next(name for name, part in self.names.items() if part == exercise), list[str]()
         new_names: dict[str, str] = {}
         for text in _statements(kept, self.names):
@@ -84,7 +84,7 @@ class _File:
                 continue
             self.taken[name] = text
             (self.imports if text.startswith(("import ", "from ")) else texts).append(text)
-        return tidy([], texts).strip()
+        return texts
 
 
 def _statements(kept: str, parts: dict[str, str]) -> list[str]:
@@ -139,6 +139,7 @@ def _from_course(module: str, name: str, parts: dict[str, str]) -> list[str]:
                 if (alias.asname or alias.name) == name:
                     return _imported(node, alias, parts)
         elif _bound(text := text_of(node, source)) == name:
+            text = unannotated(text)
             for used in global_names(text):
                 if used != name and re.search(rf"(?m)^(?:def |class )?{used}\b|import .*\b{used}\b", source):
                     found += _from_course(module, used, parts)
@@ -170,17 +171,18 @@ def assembled(kept: dict[str, str], whose: str) -> tuple[str, list[str]]:
             file.parts[exercise] = main or course[exercise]
             kept = kept if main else {key: value for key, value in kept.items() if key != exercise}
     for exercise, part in course.items():
-        said = f"the course's version of {exercise}; solve it and it will be yours"
+        said, helpers = f"the course's version of {exercise}; solve it and it will be yours", list[str]()
         try:
             if exercise in kept:
-                part, day = file.own(exercise, kept[exercise]), re.search(r"as you solved it on ([^.\"]+)", kept[exercise])
+                *helpers, part = file.own(exercise, kept[exercise])
+                day = re.search(r"as you solved it on ([^.\"]+)", kept[exercise])
                 said = f"{exercise}: mine{f', {day[1]}' if day else ''}"
                 own.append(exercise)
         except Apart as reason:
             said = f"the course's version of {exercise}: mine uses {reason}"
         except SyntaxError:
             pass
-        chosen[exercise] = f"# {said}\n{part}"
+        chosen[exercise] = tidy([], [*helpers, f"# {said}\n{part}"]).strip()
     used = _used(chosen, file)
     text = _BETWEEN.sub(lambda m: f"\n\n{chosen[m[1]]}\n" if m[1] in used else "\n", TEMPLATE.read_text(encoding="utf-8"))
     imports = tidy([line for line in file.imports if re.search(rf"\b{_bound(line)}\b", text)], []).strip()
