@@ -31,7 +31,9 @@ def test_chapters_as_people_type_them(tmp_path, capsys):
     for word in ("99", "7", "03.1", "x"):
         assert main([str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--only", word]) == 2
         assert f"no chapter {word} " in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
+    assert main([str(tmp_path / "class"), "--out", str(tmp_path / "class" / "grades" / "1")]) == 2
+    assert "lies inside" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists() and not (tmp_path / "class" / "grades").exists()
 
 
 def test_nothing_to_grade_is_said(tmp_path, capsys):
@@ -50,6 +52,9 @@ def test_settings(tmp_path):
     assert rules.weight("03.1") == 2
     assert rules.weight("03.2") == 0.5
     assert rules.weight("04.1") == 1
+    file.write_text('[weights]\n"03" = 2\npredictions = 0\n"03, deeper" = 3\n"03.7" = 4\n')
+    names = ("03.1", "03.3", "03.7", "03.8", "03.9", "04.1", "04.2")  # 03.3, 03.7, 03.9 and 04.1 are predictions or controls
+    assert [load_settings(file).weight(name) for name in names] == [2, 0, 4, 3, 0, 0, 1]
     assert rules.points("03.1", 3, 4) == 0
     assert rules.points("03.1", 4, 4) == 8
     assert Settings().points("03.1", 3, 4) == 3
@@ -125,10 +130,14 @@ def test_only_and_resume_in_one_folder(tmp_path, capsys):
     command = [str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--jobs", "1"]
     assert main([*command, "--seed", "fixed"]) == 0
     whole = (tmp_path / "out" / "gradebook.csv").read_bytes()
+    (tmp_path / "changes.csv").write_text("student,exercise,points,why\nada,03.1,2,told\n")
     assert main([*command, "--resume", "--only", "1"]) == 0
     assert list(read_table(tmp_path / "out" / "gradebook.csv")[0])[5:7] == ["01.1 (4)", "Total"]
     assert main([*command, "--resume"]) == 0
     assert (tmp_path / "out" / "gradebook.csv").read_bytes() == whole
+    assert main([*command, "--resume", "--marks", str(tmp_path / "changes.csv")]) == main([*command, "--resume"]) == 0
+    (row,) = read_table(tmp_path / "out" / "gradebook.csv")  # the second of these keeps what the first has changed
+    assert (row["01.1 (4)"], row["03.1 (4)"], row["Total"]) == ("4", "2", "6")
     assert "2 unchanged" in capsys.readouterr().out
     assert main([*command, "--resume", "--seed", "other"]) == 2
     assert "--seed other" in capsys.readouterr().err
