@@ -27,13 +27,12 @@ class Change:
 
 def load_changes(path: str | Path | None) -> list[Change]:
     """Read the file; ValueError that names it, the line and what is wrong with it."""
-    found = [_change(f"{path}: line {number}", row) for number, row in rows_of(path, COLUMNS)] if path else []
-    seen: dict[tuple[str, str], str] = {}
-    for change in found:
-        before = seen.setdefault((plain(change.student), change.exercise), change.where)
-        if before != change.where:
+    found: dict[tuple[str, str], Change] = {}
+    for number, row in rows_of(path, COLUMNS) if path else ():
+        change = _change(f"{path}: line {number}", row)
+        if found.setdefault((plain(change.student), change.exercise), change) is not change:
             raise ValueError(f"{change.where}: {change.student!r} has a line for {change.exercise} already")
-    return found
+    return list(found.values())
 
 
 def _change(where: str, row: dict[str, str]) -> Change:
@@ -67,10 +66,6 @@ def change_marks(students: list[Student], changes: list[Change], settings: Setti
         mark = marks.get(exercise.id) or CountedMark(exercise.id, 0.0, exercise.points, "not attempted", None, "", title, file="by hand")
         said = f"Changed by hand from {mark.points:g} to {change.points:g} of {mark.possible:g} points: {change.why}"
         looked_at = replace(mark, claimed=False, copied=False, unjudged=False, mistake=None, follows="", earned={})
-        marks[exercise.id] = replace(
-            looked_at,
-            points=change.points,
-            stage="passed" if change.points == mark.possible else "changed by hand",
-            counts=round(change.points * settings.weight(exercise.id) * mark.kept, 6),
-            by_hand=said,
-        )
+        stage = "passed" if change.points == mark.possible else "changed by hand"
+        counts = round(change.points * settings.weight(exercise.id) * mark.kept, 6)
+        marks[exercise.id] = replace(looked_at, points=change.points, stage=stage, counts=counts, by_hand=said)

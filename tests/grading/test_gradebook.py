@@ -5,10 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-import zipfile
 
 import pytest
-from classroom import RIGHT, WRONG, cell, needs_sandbox, notebook, read_table, with_answer
+from classroom import RIGHT, WRONG, cell, needs_sandbox, notebook, packed, read_table, with_answer
 
 from course_tools.grading.__main__ import main
 from course_tools.grading.class_report import class_report
@@ -20,19 +19,7 @@ from course_tools.grading.settings import Settings
 from course_tools.grading.students import CountedMark, Student, assigned, settle
 
 ATTENTION = "def attention_scores(query, key):\n    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])\n"
-
-
-FIRST = "01_kernel_regression.ipynb"
-
-
-THIRD = "03_self_attention.ipynb"
-
-
-def packed(path, names: dict[str, bytes]):
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in names.items():
-            archive.writestr(name, data)
-    return path
+FIRST, THIRD = "01_kernel_regression.ipynb", "03_self_attention.ipynb"
 
 
 def test_formulas_do_not_reach_a_spreadsheet():
@@ -110,20 +97,8 @@ def as_moodle_reads(text: str, participants: set[int], most: float) -> dict[int,
     return grades
 
 
-ODD_NAMES = [
-    "Groß, Jürgen",
-    'Ann "Nan" O\'Hara',
-    "=1+1",
-    "+49 30",
-    "-5",
-    "@sum",
-    "x;=1+1",
-    "a; +1",
-    "＝1+1",
-    "Points Possible",
-    "Øre|=2",
-    "李 雷",
-]
+ODD_NAMES = ["Groß, Jürgen", 'Ann "Nan" O\'Hara', "=1+1", "+49 30", "-5", "@sum", "x;=1+1", "a; +1", "＝1+1", "Points Possible"]
+ODD_NAMES += ["Øre|=2", "李 雷"]
 
 
 def student(number: int, name: str, identity: str, points: float | None) -> Student:
