@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
             keys, stamp = {key_of(s) for s in submissions}, fingerprint_of_exercises(only)
             students = write_results(run, settings, keys, stamp, only, roster, changes)
             if options.marks:
-                write_bytes(kept, Path(options.marks).read_bytes())
+                write_bytes(kept, Path(options.marks).read_bytes(), 0o600)
     except (ValueError, OSError, SandboxError) as error:
         print(f"grading: {error}", file=sys.stderr)
         return 2
