@@ -350,14 +350,19 @@ def grade(args):
 
 def make_parser():
     """The command line, and its commands by name."""
-    parser = argparse.ArgumentParser(prog="python course.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    here = (ROOT / "course_tools").is_dir()
+    said = re.sub(r"(?m)^    python course.py (book|handout|grade) .*\n|(?<=^Start), test, build and hand out", "", __doc__)
+    parser = argparse.ArgumentParser(
+        prog="python course.py", description=__doc__ if here else said, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     version = re.search(r'(?m)^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8")).group(1)
     python = sys.version.split()[0]
     parser.add_argument("--version", action="version", version=f"Attention, from Kernels to GPT {version} (Python {python})")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
     def add(run, with_setup=True, own_help=True, name=None):
-        sub = commands.add_parser(name or run.__name__, help=run.__doc__, description=run.__doc__, add_help=own_help)
+        shown = {"help": run.__doc__} if here or run not in (build, book, release, handout, grade) else {}  # a hand-out says why not
+        sub = commands.add_parser(name or run.__name__, description=run.__doc__, add_help=own_help, **shown)
         sub.set_defaults(run=run, parser=sub, torch=None, unlocked=False)
         if with_setup:
             sub.add_argument("--torch", choices=("cpu", "default"), help="which PyTorch to install")
@@ -388,8 +393,8 @@ def make_parser():
     sub = add(test)
     sub.epilog = "What follows -- goes to pytest: python course.py test 03 -- -k 03.2"
     sub.add_argument("chapters", nargs="*", metavar="NN", help="only these chapters: 03 08a")
-    sub.add_argument("--full", action="store_true", help="the slow tests too (browser, new clone)")
-    sub.add_argument("--fast", action="store_true", help="before a commit: lint, types and the quick tests, in a minute or two")
+    for flag, what in (("--full", "the slow tests too (browser, new clone)"), ("--fast", "before a commit: lint, types, quick tests")):
+        sub.add_argument(flag, action="store_true", help=what if here else argparse.SUPPRESS)
     sub = add(build)
     sub.add_argument("chapters", nargs="*", metavar="NN", help="only these chapters: 03 08a")
     sub.add_argument("--check", action="store_true", help="only say what is out of date")

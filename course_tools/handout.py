@@ -58,6 +58,7 @@ def readme(root: Path, target: Path) -> str:
     kept = "".join(part for part in sections if not part.startswith(README_CUTS))
     kept = re.sub(r", \[deeper\]\((\S+?)\)", lambda link: link[0] if (target / link[1]).exists() else "", kept)
     kept = re.sub(r"[ \n]?`solutions/` [^\n.]*\.(?=\s)", "", kept)
+    kept = re.sub(r" \(`python ((?!course)\S+\.py)[^`]*`\)", lambda command: command[0] if (target / command[1]).exists() else "", kept)
     return re.sub(
         r"(?<!!)\[([^\]\n]+)\]\((?!\w+:|#)([^)#\s]+)[^)\s]*\)", lambda link: link[0] if (target / link[2]).exists() else link[1], kept
     )

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
+
+from course_utils.files import write_bytes
 
 from . import one
+from .by_hand import load_changes
 from .collect import collect
 from .engines import Engine
 from .jobs import Plan, fingerprint_of_exercises
@@ -44,13 +48,20 @@ def main(arguments: list[str] | None = None) -> int:
         roster = load_roster(options.roster)
         if settings.deadline is None and any(entry.deadline is not None for entry in roster.entries):
             raise ValueError(f"{options.roster} gives deadlines, but nothing is taken off: name rules with a [late] table by --settings")
+        if Path(options.submissions).resolve() in Path(options.out).resolve().parents:
+            raise ValueError(f"--out {options.out} lies inside {options.submissions}: the next run would take it for a student's folder")
+        kept = Path(options.out) / "marks.csv"
+        changes = load_changes(options.marks or (kept if kept.exists() else None))
         only = chapters(options.only)
         plan = Plan(only, options.timeout, int(options.memory * 2**30), options.unsafe)
         engine = Engine(options.engine, options.jobs, options.scheduler)
         counts = grade_class(options.submissions, options.out, plan, engine, options.resume, options.seed, options.quiet)
         submissions = collect(options.submissions)
         with alone_in(options.out, True) as run:
-            students = write_results(run, settings, {key_of(s) for s in submissions}, fingerprint_of_exercises(only), only, roster)
+            keys, stamp = {key_of(s) for s in submissions}, fingerprint_of_exercises(only)
+            students = write_results(run, settings, keys, stamp, only, roster, changes)
+            if options.marks:
+                write_bytes(kept, Path(options.marks).read_bytes(), 0o600)
     except (ValueError, OSError, SandboxError) as error:
         print(f"grading: {error}", file=sys.stderr)
         return 2

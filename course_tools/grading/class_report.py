@@ -15,7 +15,7 @@ from .marks import exercises_of
 from .markup import bar, page, panel, row, table
 from .resubmissions import resubmissions
 from .settings import Settings
-from .students import CountedMark, Student, assigned, share
+from .students import CountedMark, Student, assigned
 
 TOP, EXAMPLES = 3, 40  # misconceptions that are told first, and those with an example
 NO_MISCONCEPTION = (
@@ -35,6 +35,7 @@ NAMELESS = {
     "finite": "NaN or infinite",
     "values": "other numbers",
     "gradients": "other gradients",
+    "changed by hand": "changed by hand",
 }
 Mistakes = dict[str, dict[str, list[Student]]]  # exercise → misconception → who
 
@@ -43,7 +44,7 @@ def class_report(students: list[Student], settings: Settings, only: tuple[str, .
     """The class: what needs an instructor's eye, what to talk about tomorrow, each exercise, how the points are spread, resubmissions."""
     everybody = assigned(students, settings, only)
     graded = [s for s in students if s.marks]
-    shares = [part for s in graded if (part := share(s, everybody, settings, only)) is not None]
+    shares = [s.share for s in graded if s.share is not None]
     mistakes: Mistakes = defaultdict(lambda: defaultdict(list))
     for student in graded:
         for key, mark in student.marks.items():
@@ -58,7 +59,8 @@ def class_report(students: list[Student], settings: Settings, only: tuple[str, .
         ("exercises", "Exercises", _exercises(graded, mistakes)),
         ("points", "Points", _points(shares, len(students) - len(graded))),
         ("again", "Handed in again", resubmissions(graded)),
-        ("students", "Students", _students(students, everybody, settings, only)),
+        ("hand", "Changed by hand", _by_hand(graded)),
+        ("students", "Students", _students(students)),
         ("alike", "Answers that are alike", _alike(students)),
     ]
     links = "".join(f"<a href='#{name}'>{title}</a>" for name, title, text in sections if text)
@@ -66,7 +68,7 @@ def class_report(students: list[Student], settings: Settings, only: tuple[str, .
     lead = f"{len(graded)} of {len(students)} students handed in something that could be graded.{middle}"
     return page(
         "Class report",
-        f"<h1>The class</h1><p class='lead'>{lead}</p><p>{_assigned(everybody, settings, only)}</p>"
+        f"<h1>The class</h1><p class='lead'>{lead}</p><p>{_assigned(everybody, settings, only)}{_extra(graded)}</p>"
         f"<nav aria-label='On this page'>{links}</nav>{body}",
     )
 
@@ -84,6 +86,13 @@ def _assigned(everybody: list[str], settings: Settings, only: tuple[str, ...]) -
         f"Percentages refer to {escape(which)}, because at least half of the class handed {them} in, and to whatever else a student "
         "handed in. If you had assigned something else, list it under <code>exercises</code> in a settings file."
     )
+
+
+def _extra(graded: list[Student]) -> str:
+    """What was handed in and counts in nothing."""
+    keys = {key for s in graded for key in s.marks if key not in s.counted}
+    named = ", ".join(key for key in exercises_of() if key in keys)
+    return f" What was not assigned is extra and counts in nothing: {escape(named)}." if keys else ""
 
 
 def _first(students: list[Student], graded: list[Student], mistakes: Mistakes, look: bool) -> str:
@@ -131,6 +140,10 @@ def _to_look_at(students: list[Student]) -> str:
         ),
         ("On the list of the class, and handed in nothing", [s.name for s in students if s.absent]),
         ("Handed in, and not on the list of the class", [s.name for s in students if not s.listed]),
+        (
+            "Two rows for one line of the list: are they one student?",
+            [f"{s.name}: {s.entry.name}" for s in students if s.entry and sum(s.entry is other.entry for other in students) > 1],
+        ),
         ("Could not be graded", [f"{s.name}: {text.removeprefix(f'{s.name}: ')}" for s in students for text in s.problems]),
     )
     shown = "".join(
@@ -282,14 +295,20 @@ def _went_wrong(key: str, marks: list[CountedMark], mistakes: dict[str, list[Stu
     return said + [f"<i>{words} ({number})</i>" for words, number in nameless.most_common()]
 
 
-def _students(students: list[Student], everybody: list[str], settings: Settings, only: tuple[str, ...]) -> str:
+def _by_hand(graded: list[Student]) -> str:
+    """Marks that an instructor has changed, folded, because a report may be shown to the class."""
+    said = [f"{s.name}: {key}. {mark.by_hand}" for s in graded for key, mark in s.marks.items() if mark.by_hand]
+    lines = "".join(f"<li>{escape(printable(line, 400))}</li>" for line in said)
+    return f"<details><summary>{len(said)} mark{'s' * (len(said) > 1)}</summary><ul>{lines}</ul></details>" if said else ""
+
+
+def _students(students: list[Student]) -> str:
     """Who has how many points, with a link to the page that the student reads; folded, because a report may be shown to the class."""
     rows = []
     for s in students:
-        part = share(s, everybody, settings, only) if s.marks else None
         name = printable(s.name) + (f" ({printable(s.identity)})" if s.identity else "")
         link = f"<a href='feedback/{escape(page_name(s), quote=True)}'>{escape(name)}</a>"
-        rows.append(row(link, s.total(), "" if part is None else f"{100 * part:.0f} %"))
+        rows.append(row(link, s.total(), f"{100 * s.share:.0f} %" if s.marks and s.share is not None else ""))
     shown = table("Students", ("Student", "#Points", "Share"), rows)
     return f"<details><summary>Points, and each student's page</summary>{shown}</details>" if rows else ""
 

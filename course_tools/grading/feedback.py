@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from html import escape
 
 from .collect import printable
@@ -32,7 +33,7 @@ def nothing_filled_in(student: Student) -> bool:
 def feedback(student: Student, settings: Settings) -> str:
     """One student's page: how it stands, what to mend first, then the panels they know, in the order of the course."""
     name, chapters = printable(student.name), dict.fromkeys(key.split(".")[0] for key in exercises_of() if key in student.marks)
-    parts = [f"<h1>{escape(name)}</h1>", _overview(student, settings)]
+    parts = [f"<h1>{escape(name)}</h1>", _overview(student)]
     parts += [f"<p>Could not be graded: {escape(printable(text, 300))}</p>" for text in student.problems]
     parts += [_chapter(chapter, student, settings) for chapter in chapters]
     if student.marks:
@@ -50,8 +51,10 @@ def _chapter(chapter: str, student: Student, settings: Settings) -> str:
         mark = student.marks.get(key)
         if mark is None:
             continue
-        most = settings.points(key, exercise.points, exercise.points)
+        most = settings.full(key)
         notes = _notes(mark, most, weighted=settings.weight(key) != 1)
+        if key not in student.counted:
+            notes.insert(0, "This exercise is extra: it was not assigned, and its points are not in your total.")
         if state(mark) == "blank" and not mark.mistake and not notes:
             blank.append(f"{key} {exercise.title} ({most:g} points)")
             continue
@@ -67,7 +70,7 @@ def _chapter(chapter: str, student: Student, settings: Settings) -> str:
 
 def _notes(mark: CountedMark, most: float, weighted: bool) -> list[str]:
     """What is to be said below a panel."""
-    notes = list(mark.notes)
+    notes = [*mark.notes, *([mark.by_hand] if mark.by_hand else [])]
     if mark.counts != mark.points or weighted:
         notes.insert(0, f"In this class it counts {mark.counts:g} of {most:g} points.")
     if mark.claimed:
@@ -84,26 +87,29 @@ def _anchor(key: str) -> str:
     return "ex-" + key.replace(".", "-")
 
 
-def _overview(student: Student, settings: Settings) -> str:
+def _overview(student: Student) -> str:
     """Points, how many exercises are right, and what to mend first."""
     if student.absent:
         return "<p class='lead'>Nothing of yours was among what was handed in. If you did hand in, please tell your instructor.</p>"
     if not student.marks:
         return "<p class='lead'>Nothing that you handed in could be graded. Here is the reason; please hand in again.</p>"
     exercises = exercises_of()
-    most = sum(settings.points(key, exercises[key].points, exercises[key].points) for key in student.marks)
-    count = {kind: sum(state(mark) == kind for mark in student.marks.values()) for kind in ("right", "not yet", "blank")}
+    count = Counter(state(student.marks[key]) if key in student.marks else "missing" for key in student.counted)
     parts = [
-        f"<p class='lead'><b>{student.total():g}</b> of {most:g} points. {count['right']} of {_many(len(student.marks), 'exercise')} "
-        f"{'is' if count['right'] == 1 else 'are'} right"
+        f"<p class='lead'><b>{student.total():g}</b> of {student.possible:g} points. "
+        f"{count['right']} of {_many(len(student.counted), 'exercise')} {'is' if count['right'] == 1 else 'are'} right"
     ]
-    others = [f"{count[kind]} {word}" for kind, word in (("not yet", "not yet"), ("blank", "not attempted")) if count[kind]]
+    words = {"not yet": "not yet", "blank": "not attempted", "missing": "not handed in"}
+    others = [f"{count[kind]} {word}" for kind, word in words.items() if count[kind]]
     parts.append(f" ({', '.join(others)}).</p>" if others else ". Well done!</p>")
     if nothing_filled_in(student):
         parts.append(
             "<p>Every exercise is as it was handed out. If you worked on them, you probably handed in the wrong copy of the "
             "notebook: <code>course.py lab</code> keeps yours in the folder <code>work</code>.</p>"
         )
+    if count["missing"]:
+        missing = [f"{key} {exercises[key].title}" for key in student.counted if key not in student.marks]
+        parts.append(f"<p>Not handed in: {escape('; '.join(missing))}.</p>")
     wrong = [key for key in exercises if key in student.marks and state(student.marks[key]) == "not yet"]
     first = [key for key in wrong if not student.marks[key].follows]
     if wrong:

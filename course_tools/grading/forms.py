@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from html import escape, unescape
 from typing import Any
 
+from .collect import printable
 from .marks import Mark
 
 NOT_THERE = "Not handed in."
@@ -17,18 +18,24 @@ NOT_THERE = "Not handed in."
 
 @dataclass(frozen=True)
 class Entry:
-    """An exercise that was asked for: its points with the class's weights, and its mark, where it was handed in."""
+    """An exercise: its points with the class's weights, none where it is ``extra``, and its mark, where it was handed in."""
 
     exercise: str
     title: str
     points: float
     possible: float
     mark: Mark | None
+    extra: bool = False
 
     @property
     def name(self) -> str:
         """As the course calls it."""
-        return f"{self.exercise} {self.title}"
+        return f"{self.exercise} {self.title}" + (" (extra)" if self.extra else "")
+
+    @property
+    def passed(self) -> bool:
+        """Whether the answer is right, in all its parts."""
+        return self.mark is not None and self.mark.passed
 
     @property
     def html(self) -> str:
@@ -74,7 +81,7 @@ class Outcome:
 def plain(outcome: Outcome) -> dict[str, Any]:
     """Everything, for a grader of your own."""
     exercises = [
-        {"exercise": entry.exercise, "title": entry.title, "points": entry.points, "possible": entry.possible}
+        {name: getattr(entry, name) for name in ("exercise", "title", "points", "possible", "extra")}
         | {"stage": "not handed in", "message": NOT_THERE, "mistake": None, "notes": [], "html": entry.html, "text": entry.text}
         | ({name: getattr(entry.mark, name) for name in ("stage", "message", "mistake", "notes", "copied")} if entry.mark else {})
         for entry in outcome.entries
@@ -83,11 +90,21 @@ def plain(outcome: Outcome) -> dict[str, Any]:
     return {**head, "problems": outcome.problems, "exercises": exercises}
 
 
+def readable(outcome: Outcome) -> str:
+    """For somebody who reads it in a terminal."""
+    lines = [f"Could not be graded: {problem}" for problem in outcome.problems]
+    for entry in outcome.entries:
+        said = NOT_THERE if entry.mark is None else "" if entry.passed else printable(entry.mark.message or entry.mark.stage, 300)
+        points = "" if entry.extra else f"{entry.points:g} of {entry.possible:g}. "
+        lines.append(f"{entry.name}: {points}{said}".rstrip())
+    return "\n".join(lines)
+
+
 def gradescope(outcome: Outcome) -> dict[str, Any]:
     """Gradescope's results.json; Otter-Grader's has the same form."""
     tests = [
         {"name": entry.name, "number": entry.exercise, "score": entry.points, "max_score": entry.possible}
-        | {"status": "passed" if entry.points == entry.possible else "failed", "output": entry.html, "output_format": "html"}
+        | {"status": "passed" if entry.passed else "failed", "output": entry.html, "output_format": "html"}
         for entry in outcome.entries
     ]
     return {"score": outcome.points, "output": outcome.said, "output_format": "text", "stdout_visibility": "hidden", "tests": tests}
@@ -103,7 +120,7 @@ def prairielearn(outcome: Outcome) -> dict[str, Any]:
 def classroom(outcome: Outcome) -> dict[str, Any]:
     """What the reporter of GitHub Classroom reads; ``encoded`` is the same, ready to be put into its variable."""
     tests = [
-        {"name": entry.name, "status": "pass" if entry.points == entry.possible else "fail", "score": entry.points, "message": entry.text}
+        {"name": entry.name, "status": "pass" if entry.passed else "fail", "score": entry.points, "message": entry.text}
         for entry in outcome.entries
     ]
     result = {

@@ -77,6 +77,11 @@ def places() -> dict[str, str]:
     return {key: key.split(".")[0] + (", deeper" if key in deeper else "") for key in exercises_of()}
 
 
+def extra(exercise_id: str) -> bool:
+    """Whether an exercise stands in a companion: its points count only where the settings assign it."""
+    return "," in places()[exercise_id]
+
+
 def failed(exercise: Exercise, stage: str, message: str, mistake: str | None = None) -> Mark:
     """The mark of an answer that could not be judged, with the reason."""
     return mark_of(CheckResult.refused(exercise, stage, message, mistake))

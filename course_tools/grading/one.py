@@ -1,4 +1,5 @@
-"""``course.py grade --one NOTEBOOK --json OUT``: one submission in, one file of JSON out, for other graders. See ``deploy/``.
+"""``course.py grade --one NOTEBOOK --json OUT``: one submission in, one file of JSON out, for other graders. See ``deploy/``. Without
+``--json`` the result is printed, for people.
 
 Where a container forbids namespaces and we are its root, the submission runs as another user instead of in a sandbox.
 """
@@ -9,6 +10,7 @@ import argparse
 import json
 import secrets
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from course_utils.files import write_bytes
@@ -16,11 +18,12 @@ from course_utils.files import write_bytes
 from . import other_user
 from .bubblewrap import why_not
 from .collect import Submission, collect, printable
-from .forms import FORMS, Entry, Outcome
+from .forms import FORMS, Entry, Outcome, readable
 from .jobs import Plan, grade_submission
-from .marks import Mark, exercises_of, places
+from .marks import exercises_of
 from .sandbox import SandboxError
 from .settings import Settings, load_settings
+from .students import Student, settle
 
 WALLS = {
     "namespaces": "a sandbox: namespaces of its own, no network, a read-only system, limits",
@@ -32,9 +35,9 @@ WALLS = {
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    found = argparse.ArgumentParser(prog="python course.py grade", description="Grade one submission, for another grader.")
+    found = argparse.ArgumentParser(prog="python course.py grade", description="Grade one submission, for another grader or to look at.")
     found.add_argument("--one", required=True, metavar="NOTEBOOK", help="a notebook, a zip file or a folder of what one person handed in")
-    found.add_argument("--json", required=True, metavar="OUT", help="the file to be written")
+    found.add_argument("--json", metavar="OUT", help="the file to be written; without it the result is printed")
     found.add_argument("--form", choices=FORMS, default="plain", help="whose form of results (plain)")
     found.add_argument("--only", nargs="+", default=[], metavar="NN", help="the chapters that were assigned: 03 08a")
     found.add_argument("--settings", help="TOML file with weights and partial credit")
@@ -62,11 +65,14 @@ def main(arguments: list[str] | None = None) -> int:
             walls,
         )
         outcome = grade_one(Path(options.one), plan, load_settings(options.settings))
-        write_bytes(Path(options.json), json.dumps(FORMS[options.form](outcome), indent=1).encode())
+        if options.json:
+            write_bytes(Path(options.json), json.dumps(FORMS[options.form](outcome), indent=1).encode())
     except (ValueError, OSError, SandboxError) as error:
         print(f"grading: {error}", file=sys.stderr)
         return 2
-    print(f"{outcome.points:g} of {outcome.possible:g} points. See {options.json}")
+    if not options.json:
+        print(readable(outcome))
+    print(f"{outcome.points:g} of {outcome.possible:g} points." + (f" See {options.json}" if options.json else ""))
     return 1 if outcome.problems else 0
 
 
@@ -86,22 +92,20 @@ def _walls(unsafe: bool) -> str:
 
 
 def grade_one(path: Path, plan: Plan, settings: Settings) -> Outcome:
-    """Grade what one person handed in; of an exercise that is there more than once, the best answer counts."""
-    records = [grade_submission(submission, plan) for submission in _submissions(path)]
-    problems = [f"{printable(r.submission.label)}: {printable(r.problem, 300)}" for r in records if r.problem]
-    best: dict[str, Mark] = {}
-    for mark in (mark for record in records for mark in record.marks.values()):
-        if mark.exercise not in best or mark.points > best[mark.exercise].points:
-            best[mark.exercise] = mark
-    known, touched = exercises_of(plan.only), {places()[key] for key in best}
-    touched |= set(plan.only)  # a companion counts where it was handed in
-    asked = [key for key in known if (settings.assigned(key) if settings.exercises else places()[key] in touched)]
+    """Grade what one person handed in, by the rules of a class of one; nothing is taken off for being late."""
+    student = Student("")
+    for submission in _submissions(path):
+        record = grade_submission(submission, plan)
+        student.take(replace(record, submission=replace(submission, handed_in=None)), settings)
+    settle([student], settings, plan.only)
     entries = []
-    for key in asked:
-        earned, most = (best[key].points if key in best else 0.0), known[key].points
-        points, possible = settings.points(key, earned, most), settings.points(key, most, most)
-        entries.append(Entry(key, known[key].title, points, possible, best.get(key)))
-    return Outcome(entries, problems, plan.walls)
+    for key, exercise in exercises_of(plan.only).items():
+        mark, counts = student.marks.get(key), key in student.counted
+        if counts:
+            entries.append(Entry(key, exercise.title, mark.counts if mark else 0.0, settings.full(key), mark))
+        elif mark:
+            entries.append(Entry(key, exercise.title, 0.0, 0.0, mark, extra=True))
+    return Outcome(entries, [printable(problem, 300) for problem in student.problems], plan.walls)
 
 
 def _submissions(path: Path) -> list[Submission]:

@@ -8,13 +8,14 @@ import argparse
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     found = argparse.ArgumentParser(prog="python course.py grade", description="Grade a class's notebooks in a sandbox.")
-    found.epilog = "For another grader: --one NOTEBOOK --json OUT grades one submission (deploy/README.md)."
+    found.epilog = "--one NOTEBOOK grades one submission and prints the result; with --json OUT for another grader (deploy/README.md)."
     found.add_argument("submissions", help="a folder of notebooks, or a zip file from a learning-management system")
     found.add_argument("--out", required=True, help="folder for gradebook.csv, feedback/, report.html, grades.jsonl")
     found.add_argument("--resume", action="store_true", help="go on with the run that is in --out")
     found.add_argument("--only", nargs="+", default=[], metavar="NN", help="only these chapters: 03 08a")
     found.add_argument("--settings", help="TOML file with weights, late penalty and partial credit")
-    found.add_argument("--roster", help="CSV file with the list of the class: student, id, deadline")
+    found.add_argument("--roster", help="CSV file with the list of the class: student, id, deadline; or Canvas's or Moodle's own")
+    found.add_argument("--marks", help="CSV file with marks that you change: student, exercise, points, why; --resume keeps them")
     found.add_argument("--timeout", type=float, default=60.0, help="seconds for an exercise and the cells it needs (60)")
     found.add_argument("--memory", type=float, default=2.0, help="GB of memory for a submission (2)")
     found.add_argument("--jobs", type=int, help="processes on this machine (one for each core)")

@@ -2,13 +2,14 @@
 
 Without a file every exercise counts its own points, parts count by themselves, and nothing is taken off for being late:
 
-    exercises = ["03", "06.1"]  # what was assigned, of which per cents are taken; without it see docs/grading.md
+    exercises = ["03", "06.1"]  # what was assigned; nothing else counts. "03, deeper" is the companion. Without it see docs/grading.md
     missing = "zero"            # "empty": percentages of what a student has handed in
     partial = true              # false: an exercise counts fully or not at all
     helpers = "course"          # "own": an answer that uses one of the student's own that is wrong is judged with that one
-    [weights]                   # factors; an exercise's own factor comes before its chapter's
+    [weights]                   # factors; an exercise's own comes before that of predictions, and this one before its chapter's
     "03" = 2.0
     "03.2" = 0.5
+    predictions = 0             # answers that are a choice, a number or a picture: "Predict", "Design the control", …
     [late]
     deadline = 2027-01-31T23:59:00+00:00
     per_day = 0.1               # share of the points taken off for every day begun
@@ -25,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .marks import Mark, exercises_of
+from .marks import Mark, exercises_of, places
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,19 @@ class Settings:
         return mark.own if self.helpers == "own" and mark.own is not None else mark
 
     def assigned(self, exercise_id: str) -> bool:
-        """Whether the settings list an exercise, or its chapter, as assigned."""
-        return exercise_id in self.exercises or exercise_id.split(".")[0] in self.exercises
+        """Whether the settings list an exercise, or the notebook in which it stands, as assigned."""
+        return exercise_id in self.exercises or places()[exercise_id] in self.exercises
 
     def weight(self, exercise_id: str) -> float:
         """Factor of an exercise."""
-        return self.weights.get(exercise_id, self.weights.get(exercise_id.split(".")[0], 1.0))
+        kind = "predictions" if exercises_of()[exercise_id].kind == "value" else ""
+        names = (exercise_id, kind, places()[exercise_id], exercise_id.split(".")[0])
+        return next((self.weights[name] for name in names if name in self.weights), 1.0)
+
+    def full(self, *exercises: str) -> float:
+        """Weighted points that exercises have together."""
+        known = exercises_of()
+        return round(sum(self.points(key, known[key].points, known[key].points) for key in exercises), 6)
 
     def points(self, exercise_id: str, points: float, possible: float) -> float:
         """Weighted points of an exercise."""
@@ -93,7 +101,9 @@ def _settings(data: dict[str, Any]) -> Settings:
     deadline = late.get("deadline")
     if late and not isinstance(deadline, dt.datetime):
         raise ValueError("[late] needs a deadline like 2027-01-31T23:59:00+00:00")
-    _refuse_unknown(weights, '[weights] names {!r}, which is no chapter and no exercise; they are written like "03" and "03.2"')
+    _refuse_unknown(
+        set(weights) - {"predictions"}, '[weights] names {!r}, which is no chapter and no exercise; they are written like "03" and "03.2"'
+    )
     exercises = data.get("exercises", [])
     if not isinstance(exercises, list) or not all(isinstance(name, str) for name in exercises):
         raise ValueError('exercises is a list of chapters and exercises: ["03", "06.1"]')
@@ -117,7 +127,7 @@ def _settings(data: dict[str, Any]) -> Settings:
 
 def _refuse_unknown(names: Iterable[str], message: str) -> None:
     """ValueError with the first of these names that is neither a chapter nor an exercise."""
-    known = {name for key in exercises_of() for name in (key, key.split(".")[0])}
+    known = {name for key, place in places().items() for name in (key, place)}
     strange = sorted(set(names) - known)
     if strange:
         raise ValueError(message.format(strange[0]))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from .collect import Submission
-from .marks import Mark, exercises_of, places
-from .roster import Entry, Roster
+from .marks import Mark, exercises_of, extra, places
+from .roster import Entry, Roster, plain
 from .run_folder import GradeRecord, RunFolder
 from .settings import Settings
 
@@ -22,11 +22,14 @@ class HandIn(NamedTuple):
 
 @dataclass
 class CountedMark(Mark):
-    """A mark as it ``counts`` in this class: weighted, less what being late costs; from this ``file``, the best of so many ``times``."""
+    """A mark as it ``counts`` in this class: weighted, less what being late costs (a share is ``kept``); from this ``file``, the best of
+    so many ``times``; and what is to be said where an instructor has changed it ``by_hand``."""
 
     counts: float = 0.0
     file: str = ""
     times: int = 1
+    kept: float = 1.0
+    by_hand: str = ""
 
 
 @dataclass
@@ -41,16 +44,55 @@ class Student:
     digests: set[str] = field(default_factory=set)  # of the files that could be read
     back: str = ""  # under which name feedback goes back
     listed: bool = True  # on the list of the class, where there is one
+    entry: Entry | None = None  # there
     history: dict[str, list[HandIn]] = field(default_factory=dict)  # chapter or companion → one hand-in after the other
+    counted: tuple[str, ...] = ()  # the exercises that count for this student; what else was handed in is extra
+    possible: float = 0.0  # weighted points that these have together
 
     @property
     def absent(self) -> bool:
         """Whether nothing at all was handed in: the list of the class has the name, and nothing else does."""
-        return not self.files
+        return not self.files and not self.marks
 
-    def total(self) -> float:
-        """Weighted points, late penalty included."""
-        return round(sum(mark.counts for mark in self.marks.values()), 4)
+    @property
+    def share(self) -> float | None:
+        """Share of the points of what counts, from 0 to 1; None where nothing does."""
+        return self.total() / self.possible if self.possible else None
+
+    @property
+    def canvas(self) -> str:
+        """Canvas's number, from the name of a file or from Canvas's own list."""
+        return self.identity if self.identity.isdigit() else self.entry.canvas[1] if self.entry and self.entry.canvas else ""
+
+    @property
+    def moodle(self) -> str:
+        """What Moodle calls the student in an assignment: "Participant 4711"."""
+        return self.identity if self.identity.startswith("Participant ") else self.entry.moodle if self.entry else ""
+
+    def total(self, chapter: str = "") -> float:
+        """Weighted points of what counts, late penalty included; of everything or of one chapter."""
+        counted = (key for key in self.counted if key in self.marks and chapter in ("", key.split(".")[0]))
+        return round(sum(self.marks[key].counts for key in counted), 4)
+
+    def called(self) -> set[str]:
+        """Everything by which this student is known, to be compared with :func:`.roster.plain`."""
+        return {plain(text) for text in (self.name, self.identity, *((self.entry.name, *self.entry.numbers) if self.entry else ())) if text}
+
+    def take(self, record: GradeRecord, settings: Settings) -> None:
+        """Add what a notebook earned by the rules of the class; of an exercise that is there more than once, the best answer counts."""
+        submission = record.submission
+        if record.problem:
+            self.problems.append(f"{submission.label}: {record.problem}")
+        kept = settings.kept(submission.handed_in, self.entry.deadline if self.entry else None)
+        late = [f"handed in late: {kept:.0%} of the points remain"] if kept < 1 else []
+        for exercise, judged in record.marks.items():
+            mark, before = settings.ruled(judged), self.marks.get(exercise)
+            counts = round(settings.points(exercise, mark.points, mark.possible) * kept, 6)
+            best = CountedMark(**{**vars(mark), "notes": mark.notes + late}, counts=counts, file=submission.label, kept=kept)
+            if before and (before.counts, before.points) >= (counts, mark.points):
+                best = before
+            best.times = before.times + 1 if before else 1
+            self.marks[exercise] = best
 
 
 Who = tuple[str, str]  # name and identity: two students may share a name
@@ -70,9 +112,8 @@ def students_of(
     hand_ins = _HandIns()
     for record in run.records():
         if (keys is None or record.key in keys) and stamp in (None, record.stamp):
-            record = replace(record, marks={key: settings.ruled(mark) for key, mark in record.marks.items()})
             newest[record.key] = record
-            hand_ins.add(record)
+            hand_ins.add(replace(record, marks={key: settings.ruled(mark) for key, mark in record.marks.items()}))
     students: dict[Who, Student] = {}
     seen: list[Entry] = []
     for record in sorted(newest.values(), key=_in_time):
@@ -81,16 +122,10 @@ def students_of(
         student.files.append(record.submission.label)
         student.back = record.submission.back or student.back
         student.digests |= {record.sha256} - {""}
-        entry = roster.find(*who)
+        student.entry = entry = roster.find(*who)
         student.listed = entry is not None or not roster.entries
         seen += [entry] if entry else []
-        if record.problem:
-            student.problems.append(f"{record.submission.label}: {record.problem}")
-        for exercise, mark in record.marks.items():
-            counted, before = _counted(mark, record.submission, settings, entry), student.marks.get(exercise)
-            best = counted if before is None or counted.counts > before.counts else before
-            best.times = before.times + 1 if before else 1
-            student.marks[exercise] = best
+        student.take(record, settings)
     absent = [_absent(entry, list(students.values())) for entry in roster.entries if entry not in seen]
     return sorted([*students.values(), *absent], key=lambda s: (s.name.casefold(), s.name, s.identity))
 
@@ -102,21 +137,11 @@ def _who(submission: Submission) -> Who:
 def _absent(entry: Entry, others: list[Student]) -> Student:
     """Who is on the list and handed in nothing; with the number of Canvas or Moodle where the class has these."""
     kinds = {_kind(student.identity) for student in others} - {""}
-    return Student(entry.name, next((number for number in entry.numbers if _kind(number) in kinds), ""))
+    return Student(entry.name, next((number for number in entry.numbers if _kind(number) in kinds), ""), entry=entry)
 
 
 def _kind(identity: str) -> str:
     return "canvas" if identity.isdigit() else identity.split(" ")[0] if " " in identity else ""
-
-
-def _counted(mark: Mark, submission: Submission, settings: Settings, entry: Entry | None) -> CountedMark:
-    """A mark by the rules of the class, and by the deadline of this student."""
-    kept = settings.kept(submission.handed_in, entry.deadline if entry else None)
-    counts = round(settings.points(mark.exercise, mark.points, mark.possible) * kept, 6)
-    counted = CountedMark(**vars(mark), counts=counts, file=submission.label)
-    if kept < 1:
-        counted.notes = [*mark.notes, f"handed in late: {kept:.0%} of the points remain"]
-    return counted
 
 
 def _in_time(record: GradeRecord) -> tuple[float, str, str]:
@@ -163,31 +188,25 @@ class _HandIns:
 
 
 def assigned(students: list[Student], settings: Settings, only: tuple[str, ...] = ()) -> list[str]:
-    """Exercises that everybody was to do: those that the settings list, else those of the chapters of ``--only``, else those of the
-    chapters that at least half of the class handed in."""
+    """Exercises that everybody was to do: those that the settings list, else those of the chapters that at least half of the class
+    handed in; with ``--only`` of these chapters alone, and without settings all of theirs. Companions are extra unless the settings list
+    them."""
     if settings.exercises:
-        return [key for key in exercises_of() if settings.assigned(key)]
-    if only:
-        return list(exercises_of(only))
-    handed_in = [{key.split(".")[0] for key in student.marks} for student in students if student.marks]
-    common = {chapter for mine in handed_in for chapter in mine if 2 * sum(chapter in other for other in handed_in) >= len(handed_in)}
-    return [key for key in exercises_of() if key.split(".")[0] in common]
+        return [key for key in exercises_of(only) if settings.assigned(key)]
+    handed_in = [{places()[key] for key in student.marks} for student in students if student.marks]
+    half = {place for mine in handed_in for place in mine if 2 * sum(place in other for other in handed_in) >= len(handed_in)}
+    return [key for key in exercises_of(only) if not extra(key) and (only or places()[key] in half)]
 
 
-def share(student: Student, everybody: list[str], settings: Settings, only: tuple[str, ...] = ()) -> float | None:
-    """Share of the points of what was assigned, from 0 to 1; None where nothing was handed in and that is to stay empty.
+def settle(students: list[Student], settings: Settings, only: tuple[str, ...] = ()) -> None:
+    """Say what counts for each student. Every table, page and report goes by it.
 
-    Where nothing was listed as assigned, chapters that a student handed in count for that student, too: nobody has full marks and 0 %,
+    Where nothing was named as assigned, chapters that a student handed in count for that student, too: nobody has full marks and 0 %,
     and what one student hands in besides changes nobody else's share.
     """
-    exercises = exercises_of()
-    own = {key.split(".")[0] for key in student.marks}
-    counted = set(everybody)
-    if not settings.exercises and not only:
-        counted |= {key for key in exercises if key.split(".")[0] in own}
-    if settings.missing == "empty":
-        counted = {key for key in counted if key in student.marks}
-        if not counted:
-            return None
-    most = sum(settings.points(key, exercises[key].points, exercises[key].points) for key in counted)
-    return sum(mark.counts for key, mark in student.marks.items() if key in counted) / most if most else 0.0
+    everybody = set(assigned(students, settings, only))
+    for student in students:
+        own = set() if settings.exercises or only else {places()[key] for key in student.marks if not extra(key)}
+        keys = [key for key, place in places().items() if key in everybody or place in own]
+        student.counted = tuple(key for key in keys if key in student.marks or settings.missing == "zero")
+        student.possible = settings.full(*student.counted)

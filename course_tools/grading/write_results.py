@@ -6,13 +6,14 @@ from pathlib import Path
 
 from course_utils.files import write_bytes
 
+from .by_hand import Change, change_marks
 from .class_report import class_report
 from .feedback import feedback, page_name
 from .gradebook import canvas, gradebook, moodle
 from .roster import Roster
 from .run_folder import RunFolder
 from .settings import Settings
-from .students import Student, students_of
+from .students import Student, settle, students_of
 from .way_back import ARCHIVES, archives
 
 
@@ -23,11 +24,14 @@ def write_results(
     stamp: str | None = None,
     only: tuple[str, ...] = (),
     roster: Roster | None = None,
+    changes: list[Change] | None = None,
 ) -> list[Student]:
     """Write the CSV, the pages and the class report into the run's folder; each file takes its old one's place whole."""
     for left in (*run.folder.glob(".*.part"), *run.folder.glob("feedback/.*.part")):
         left.unlink()  # by a run that was killed as it wrote
     students = students_of(run, settings, keys, stamp, roster)
+    change_marks(students, changes or [], settings)
+    settle(students, settings, only)
     pages = {page_name(student): feedback(student, settings) for student in students}
     for name, text in pages.items():
         _write(run.folder / "feedback" / name, text)
@@ -41,8 +45,8 @@ def write_results(
         else:
             (run.folder / name).unlink(missing_ok=True)
     _write(run.folder / "report.html", class_report(students, settings, only))
-    _write(run.folder / "gradebook.csv", "\ufeff" + gradebook(students, settings, only))
-    for name, text in (("canvas.csv", canvas(students, settings)), ("moodle.csv", moodle(students, settings))):
+    _write(run.folder / "gradebook.csv", "\ufeff" + gradebook(students, settings))
+    for name, text in (("canvas.csv", canvas(students, settings)), ("moodle.csv", moodle(students, settings, only))):
         if text:
             _write(run.folder / name, text)
         else:

@@ -6,7 +6,10 @@ import csv
 import io
 import json
 import os
+import subprocess
+import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ from course_tools.grading.__main__ import main
 from course_tools.grading.bubblewrap import why_not
 from course_tools.grading.marks import Limits, Mark, exercises_of
 from course_tools.grading.notebook_grader import grade_notebook
+from course_tools.grading.run_folder import RunFolder
 from course_tools.grading.sandbox import Sandbox
 from course_tools.metadata import tag_of
 from course_utils.launcher.notebooks import chapters_in, without_outputs
@@ -34,6 +38,7 @@ WRONG = RIGHT.replace("dim=1", "dim=0")
 SAID = {"output_type": "display_data", "metadata": {}, "data": {"text/plain": "✓ 01.1 Gaussian weights: right (4 of 4 points)"}}
 
 needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
 full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
 
 
@@ -162,11 +167,65 @@ def read_table(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
 
 
+def packed(path: Path, names: dict[str, bytes]) -> Path:
+    """A zip file with these members."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in names.items():
+            archive.writestr(name, data)
+    return path
+
+
 def zipped(path: Path, **members: str) -> None:
     """Write a zip file of texts, dated before there was a course."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in members.items():
             archive.writestr(zipfile.ZipInfo(name, (1999, 1, 1, 0, 0, 0)), text)
+
+
+IN_IPYTHON = """
+import json, os, sys, warnings
+warnings.simplefilter("ignore")
+import course_checks
+from course_checks import engine
+from IPython.core.interactiveshell import InteractiveShell
+books, out, asked = json.load(open(sys.argv[1])), {}, course_checks.check
+for number, (name, cells) in enumerate(books.items()):
+    noted = out[name] = {}
+    def noting(exercise, *answers, **named):
+        result = asked(exercise, *answers, **named)
+        noted[exercise] = result.points
+        return result
+    course_checks.check = noting
+    engine._last.clear()  # another notebook, another kernel
+    os.makedirs(f"kernel{number}")
+    os.chdir(f"kernel{number}")
+    sys.path.insert(0, os.getcwd())
+    shell = InteractiveShell()
+    for source in cells:
+        shell.run_cell(source, store_history=True)
+    InteractiveShell.clear_instance()
+    for module in ("my_scores", "roots"):
+        sys.modules.pop(module, None)
+    sys.path.pop(0)
+    os.chdir("..")
+json.dump(out, open(sys.argv[2], "w"))
+"""
+
+
+def noted_and_graded(folder: Path, books: dict[str, tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, dict[str, float], dict[str, Mark]]]:
+    """Notebooks by name, each with the name of its file: what its own checks said in IPython, by exercise, and its marks."""
+    sources = {name: ["".join(item["source"]) for item in book["cells"]] for name, (_, book) in books.items()}
+    (folder / "in.json").write_text(json.dumps(sources))
+    command, env = [sys.executable, "-c", IN_IPYTHON, "in.json", "out.json"], {"IPYTHONDIR": str(folder / "ipython"), "MPLBACKEND": "Agg"}
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env={**ENVIRONMENT, **env}, timeout=1200)
+    assert done.returncode == 0, done.stderr[-2000:]
+    noted = json.loads((folder / "out.json").read_text())
+    for number, (file, book) in enumerate(books.values()):
+        put(folder / "class", f"s{number:03d}", book, file)
+    assert main([str(folder / "class"), "--out", str(folder / "out"), "--quiet", "--seed", "fixed"]) == 0
+    graded = {record.submission.student: record.marks for record in RunFolder(folder / "out", True).records()}
+    for number, name in enumerate(books):
+        yield name, noted[name], graded[f"s{number:03d}"]
 
 
 def marks_of(sandbox: Sandbox, book: bytes, timeout: float = 20.0) -> dict[str, Mark]:

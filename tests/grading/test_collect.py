@@ -6,23 +6,15 @@ import datetime as dt
 import os
 import time
 import unicodedata
-import zipfile
 from pathlib import Path, PurePosixPath
 
 import pytest
-from classroom import put, zipped
+from classroom import packed, put, zipped
 
 from course_tools.grading.collect import collect, load
 from course_tools.grading.run_folder import key_of
 
 FIRST = "01_kernel_regression.ipynb"
-
-
-def packed(path, names: dict[str, bytes]):
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in names.items():
-            archive.writestr(name, data)
-    return path
 
 
 @pytest.mark.parametrize(
@@ -41,8 +33,7 @@ def test_every_way_of_handing_in(tmp_path, place, student, label, zipped):
     folder = tmp_path / "in"
     if zipped and not place.startswith("submitted"):
         folder.mkdir()
-        with zipfile.ZipFile(folder / "all.zip", "w") as archive:
-            archive.writestr(place, "{}")
+        packed(folder / "all.zip", {place: b"{}"})
     else:
         (folder / place).parent.mkdir(parents=True)
         (folder / place).write_text("{}")
@@ -143,19 +134,7 @@ def test_everybody_gets_a_line(tmp_path):
     zipped(folder / "nothing.zip", **{"notes.txt": "x"})
     found = {s.student: s.problem for s in collect(folder)}
     assert found.pop("amy") == ""
-    assert set(found) == {
-        "textipynb",
-        "pagehtml",
-        "datajson",
-        "packrar",
-        "pack7z",
-        "packtar",
-        "scanpdf",
-        ".hidden",
-        "empty",
-        "big",
-        "nothing",
-    }
+    assert set(found) == set("textipynb pagehtml datajson packrar pack7z packtar scanpdf .hidden empty big nothing".split())
     assert all(found.values()) and "clear the outputs" in found["big"] and "without a notebook" in found["nothing"]
 
 

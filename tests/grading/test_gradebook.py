@@ -5,32 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import re
-import zipfile
 
 import pytest
-from classroom import RIGHT, WRONG, cell, needs_sandbox, notebook, read_table, with_answer
+from classroom import RIGHT, WRONG, cell, needs_sandbox, notebook, packed, read_table, with_answer
 
 from course_tools.grading.__main__ import main
+from course_tools.grading.class_report import class_report
+from course_tools.grading.feedback import feedback
 from course_tools.grading.gradebook import canvas, gradebook, moodle
 from course_tools.grading.gradebook import cell as csv_cell
-from course_tools.grading.marks import exercises_of
+from course_tools.grading.marks import exercises_of, extra, places
 from course_tools.grading.settings import Settings
-from course_tools.grading.students import CountedMark, Student, assigned, share
+from course_tools.grading.students import CountedMark, Student, assigned, settle
 
 ATTENTION = "def attention_scores(query, key):\n    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])\n"
-
-
-FIRST = "01_kernel_regression.ipynb"
-
-
-THIRD = "03_self_attention.ipynb"
-
-
-def packed(path, names: dict[str, bytes]):
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in names.items():
-            archive.writestr(name, data)
-    return path
+FIRST, THIRD = "01_kernel_regression.ipynb", "03_self_attention.ipynb"
 
 
 def test_formulas_do_not_reach_a_spreadsheet():
@@ -60,12 +49,12 @@ def test_tables_that_canvas_and_moodle_import(tmp_path, capsys):
     possible, jane, joe = read_table(tmp_path / "out" / "canvas.csv")
     assert list(jane)[:5] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     assert "Points Possible" in possible["Student"]
-    assert float(possible["Attention 01"]) == sum(e.points for e in exercises_of(("01",)).values())
+    assert float(possible["Attention 01"]) == points_of("01")
     assert (jane["ID"], jane["Attention 01"], joe["Attention 01"], joe["Attention 03"]) == ("12", "4", "0", "")
     (row,) = read_table(tmp_path / "out" / "moodle.csv")
     assert (row["Identifier"], row["Full name"], row["Grade"]) == ("Participant 4711", "Jane Doe", "4")
     (page,) = (tmp_path / "out" / "feedback").glob("roejoe*")
-    assert "<b>0</b> of 4 points" in page.read_text(encoding="utf-8")
+    assert f"<b>0</b> of {points_of('01'):g} points" in page.read_text(encoding="utf-8")
 
 
 def as_canvas_reads(text: str, students: dict[int, str], assignments: dict[str, int]):
@@ -108,20 +97,8 @@ def as_moodle_reads(text: str, participants: set[int], most: float) -> dict[int,
     return grades
 
 
-ODD_NAMES = [
-    "Groß, Jürgen",
-    'Ann "Nan" O\'Hara',
-    "=1+1",
-    "+49 30",
-    "-5",
-    "@sum",
-    "x;=1+1",
-    "a; +1",
-    "＝1+1",
-    "Points Possible",
-    "Øre|=2",
-    "李 雷",
-]
+ODD_NAMES = ["Groß, Jürgen", 'Ann "Nan" O\'Hara', "=1+1", "+49 30", "-5", "@sum", "x;=1+1", "a; +1", "＝1+1", "Points Possible"]
+ODD_NAMES += ["Øre|=2", "李 雷"]
 
 
 def student(number: int, name: str, identity: str, points: float | None) -> Student:
@@ -132,9 +109,11 @@ def student(number: int, name: str, identity: str, points: float | None) -> Stud
 def test_odd_names_and_empty_grades_survive_both_imports():
     """Whatever a student is called, each finds the own grade; nothing handed in is empty and not 0; no cell begins a formula."""
     points = [None if n == 3 else float(n % 5) for n in range(len(ODD_NAMES))]
-    most = sum(e.points for e in exercises_of(("03",)).values())
+    most = points_of("03")
     in_canvas = [student(n, name, str(100 + n), points[n]) for n, name in enumerate(ODD_NAMES)]
     in_moodle = [student(n, name, f"Participant {n}", points[n]) for n, name in enumerate(ODD_NAMES)]
+    settle(in_canvas, Settings())
+    settle(in_moodle, Settings())
     text = canvas(in_canvas, Settings())
     possible, grades = as_canvas_reads(text, {100 + n: "" for n in range(len(ODD_NAMES))}, {})
     assert possible == {"Attention 03": f"{most:g}"}
@@ -160,23 +139,79 @@ def test_the_imports_refuse_what_their_systems_refuse():
         as_moodle_reads("Identifier,Full name,Points\r\n", set(), 1)
 
 
-def full_marks(name: str, *chapters: str) -> Student:
-    marks = {
-        key: CountedMark(key, e.points, e.points, "passed", None, "", "", counts=e.points) for key, e in exercises_of(chapters).items()
-    }
+def points_of(*chapters: str) -> float:
+    """Points of the exercises of chapters, without their companions."""
+    return sum(e.points for key, e in exercises_of(chapters).items() if not extra(key))
+
+
+def full_marks(name: str, *places_: str, points: float = 1.0) -> Student:
+    """Somebody who handed in these notebooks, ``"03"`` or ``"03, deeper"``, with so many of the points."""
+    known = {key: e for key, e in exercises_of().items() if places()[key] in places_}
+    marks = {key: CountedMark(key, e.points, e.points, "passed", None, "", "", counts=points * e.points) for key, e in known.items()}
     return Student(name, marks=marks)
 
 
 def test_per_cents_mean_what_people_think():
-    settings = Settings()
-    ann, eve, mal = full_marks("ann", "01", "03"), full_marks("eve", "06"), full_marks("mal", "01", "03", "06", "07a", "09")
-    everybody = assigned([ann, full_marks("bob", "01", "03"), eve, mal], settings)
-    assert {key.split(".")[0] for key in everybody} == {"01", "03", "06"}
-    assert share(eve, everybody, settings) > 0.2  # never 0.0 beside full marks
-    alone = assigned([ann, full_marks("bob", "01", "03"), eve], settings)
-    assert share(ann, alone, settings) == 1.0
-    assert share(eve, everybody, Settings(missing="empty")) == 1.0
-    assert share(Student("nobody"), everybody, Settings(missing="empty")) is None and share(Student("nobody"), everybody, settings) == 0.0
+    ann, bob, eve, mal = (
+        full_marks(*words) for words in (("ann", "01", "03"), ("bob", "01", "03"), ("eve", "06"), ("mal", "01", "03", "06"))
+    )
+    everybody, settings = [ann, bob, eve, mal], Settings()
+    assert {key.split(".")[0] for key in assigned(everybody, settings)} == {"01", "03", "06"}
+    settle(everybody, settings)
+    assert mal.share == 1.0 and eve.share > 0.2  # never 0.0 beside full marks
+    settle([ann, bob, eve], settings)
+    assert ann.share == 1.0
+    nobody, empty = Student("nobody"), Settings(missing="empty")
+    settle([*everybody, nobody], empty)
+    assert eve.share == 1.0 and nobody.share is None
+    settle([*everybody, nobody], settings)
+    assert nobody.share == 0.0
     listed = Settings(exercises=("01", "03.1"))
-    assert assigned([eve], listed) == [*exercises_of(("01",)), "03.1"] and share(ann, assigned([eve], listed), listed) == 1.0
-    assert share(full_marks("max", "01"), list(exercises_of(("01",))), settings, ("01",)) == 1.0
+    assert assigned([eve], listed) == [*(key for key in exercises_of(("01",)) if not extra(key)), "03.1"]
+    settle([ann], listed)
+    assert ann.share == 1.0 and assigned([ann], listed, ("03",)) == ["03.1"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "only", "most"),
+    [
+        (Settings(), (), 24),
+        (Settings(), ("03",), 24),
+        (Settings(exercises=("03", "03, deeper")), ("03",), 29),
+        (Settings(exercises=("03.1", "03.2")), (), 10),
+        (Settings(weights={"predictions": 0}), ("03",), 20),
+        (Settings(weights={"predictions": 0, "03.3": 1, "03": 2}), (), 42),
+    ],
+)
+def test_every_table_says_the_same(rules, only, most):
+    """What counts is one rule. A perfect chapter is 100 %; a companion that nobody assigned is shown, and counts in nothing."""
+    people = [Student(kind, number, full_marks("", *handed_in).marks) for kind, number, *handed_in in PEOPLE]
+    for person in people:
+        for key, mark in person.marks.items():
+            mark.counts = rules.points(key, mark.points, mark.possible)
+    settle(people, rules, only)
+    rows = {row["Student"]: row for row in csv.DictReader(io.StringIO(gradebook(people, rules)))}
+    possible, grades = as_canvas_reads(canvas(people, rules), {11: "ann", 12: "ben", 13: "cy"}, {})
+    worksheet = csv.DictReader(io.StringIO(moodle(people, rules, only)))
+    assert possible == {"Attention 03": str(most)} and {float(row["Maximum Grade"]) for row in worksheet} == {most}
+    in_moodle = as_moodle_reads(moodle(people, rules, only), {21, 22, 23}, most)
+    for number, person in enumerate(people):
+        row, page = rows[person.name], feedback(person, rules)
+        got = most if "03, deeper" in PEOPLE[number] or most != 29 else 24
+        assert (row["Total"], row["Possible"], row["Percent"]) == (str(got), str(most), f"{100 * got / most:.1f}")
+        assert f"<b>{got}</b> of {most} points" in page and ("extra" in page) == any(key not in person.counted for key in person.marks)
+        assert grades[int(person.identity)] == {"Attention 03": str(got)} if person.canvas else in_moodle[int(person.identity[-2:])] == got
+        if got == most:
+            assert "Well done!" in page
+    report = class_report(people, rules, only)
+    assert ("03.8, 03.9" in report) == (most != 29) and f"{100 * most / most:.0f} %" in report
+    assert any(head.startswith("03.8 (extra, ") for head in rows["ben"]) == (most != 29)
+
+
+PEOPLE = [
+    ("ann", "11", "03"),
+    ("ben", "12", "03", "03, deeper"),
+    ("cy", "13", "03"),
+    ("dee", "Participant 21", "03"),
+    ("eve", "Participant 22", "03", "03, deeper"),
+]

@@ -197,11 +197,8 @@ def test_a_fault_that_follows_from_another_is_told_apart(tmp_path):
     """An answer is judged with the course's helper where the student's own is wrong; with ``helpers = "own"`` it shares its fault."""
     book = replaced(solved("01"), "01.1", "import torch\n" + WRONG)
     put(tmp_path / "class", "ada", book)
-    put(
-        tmp_path / "class",
-        "bob",
-        replaced(solved("01"), "01.1", "def gaussian_weights(query, keys, bandwidth):\n    raise NotImplementedError"),
-    )
+    stub = "def gaussian_weights(query, keys, bandwidth):\n    raise NotImplementedError"
+    put(tmp_path / "class", "bob", replaced(solved("01"), "01.1", stub))
     rows = grade(tmp_path / "class", tmp_path / "out")
     assert [(row["01.1"], row["01.2"]) for row in rows.values()] == [("0", "3")] * 2
     record = next(record for record in RunFolder(tmp_path / "out", True).records() if record.submission.student == "ada")

@@ -15,6 +15,7 @@ from classroom import RIGHT, read_table
 from course_tools.grading import run as run_module
 from course_tools.grading.__main__ import main
 from course_tools.grading.answer_text import text_digest
+from course_tools.grading.by_hand import load_changes
 from course_tools.grading.collect import Submission
 from course_tools.grading.helper_text import helper_text, may_help
 from course_tools.grading.marks import Mark, exercises_of
@@ -37,14 +38,17 @@ def record(path: str, when: float | None = None, sha: str = "", **marks: dict[st
     return GradeRecord(path, sha or path, Submission(student, label, path, "", identity, when, back=back), "", made)
 
 
-def results(folder: Path, records: list[GradeRecord], settings: Settings | None = None, roster: Roster | None = None) -> tuple[Path, str]:
+def results(
+    folder: Path, records: list[GradeRecord], settings: Settings | None = None, roster: Roster | None = None, changes: str = ""
+) -> tuple[Path, str]:
     """A run's folder with everything written, and the class report."""
     out = folder / "run"
     out.mkdir(exist_ok=True)
     run = RunFolder(out, True)
     for one in records:
         run.append(one)
-    write_results(run, settings or Settings(), roster=roster)
+    (folder / "marks.csv").write_text(f"student,exercise,points,why\n{changes}", encoding="utf-8")
+    write_results(run, settings or Settings(), roster=roster, changes=load_changes(folder / "marks.csv"))
     return out, (out / "report.html").read_text(encoding="utf-8")
 
 
@@ -68,6 +72,81 @@ def test_who_is_absent_has_the_number_of_canvas_and_no_grade(tmp_path):
     out, _ = results(tmp_path, [record("doejane_11_911_01_kernel_regression.ipynb", ex01_1={})], None, load_roster(path))
     rows = list(csv.reader(io.StringIO((out / "canvas.csv").read_text(encoding="utf-8"))))
     assert [(row[0], row[1], row[5]) for row in rows[2:]] == [("doejane", "11", "4"), ("Roe", "12", "")]
+
+
+CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Homework (9)
+    Points Possible,,,,,24
+"Doe, Jane",11,u11,jdoe,A,
+"Roe, Zoë",12,u12,zroe@example.org,A,
+"Poe, Max",13,u13,mpoe,B,
+"Coe, Al",14,u14,acoe,B,
+"Student, Test",99,,x,A,
+"""
+MOODLE = """Identifier,Full name,Email address,Status,Grade
+Participant 11,Jane Doe,jdoe@example.org,,
+Participant 12,Zoë Roe,zroe@example.org,,
+Participant 13,Max Poe,mpoe@example.org,,
+Participant 14,Al Coe,acoe@example.org,,
+"""
+
+
+@pytest.mark.parametrize(("text", "system"), [(CANVAS, "canvas"), (MOODLE, "moodle")])
+def test_a_hub_and_the_list_of_canvas_or_moodle(tmp_path, text, system):
+    """A class collected by login, e-mail or name, once with an accent less: the table for the system has everybody's number."""
+    (tmp_path / "roster.csv").write_text(text, encoding="utf-8")
+    who = {"jdoe": 4, "zoe roe": 3, "mpoe": 2, "stranger": 1}
+    handed_in = [record(f"{name}/01_kernel_regression.ipynb", ex01_1={"points": points}) for name, points in who.items()]
+    out, page = results(tmp_path, handed_in, None, load_roster(tmp_path / "roster.csv"))
+    rows = read_table(out / f"{system}.csv")
+    number, grade = ("ID", "Attention 01") if system == "canvas" else ("Identifier", "Grade")
+    assert {row[number][-2:]: row[grade] for row in rows} == {"11": "4", "12": "3", "13": "2", "14": ""} | (
+        {"": "22"} if system == "canvas" else {}
+    )
+    if system == "canvas":
+        (jane,) = (row for row in rows if row["ID"] == "11")
+        assert [jane[name] for name in ("Student", "SIS Login ID", "Section")] == ["Doe, Jane", "jdoe", "A"]
+    book = {row["Student"]: row["ID"][-2:] for row in read_table(out / "gradebook.csv")}
+    assert {name: book[name] for name in who} == {"jdoe": "11", "zoe roe": "12", "mpoe": "13", "stranger": ""}
+    assert "<li>stranger</li>" in page and "Two rows" not in page
+    _, page = results(tmp_path, [record("Jane Doe/01_kernel_regression.ipynb", ex01_1={})], None, load_roster(tmp_path / "roster.csv"))
+    assert "Two rows for one line of the list" in page
+
+
+def test_marks_changed_by_hand(tmp_path):
+    """They count in every table, weights and lateness as before, and their reason is told; what was to be looked at has been."""
+    changes = "ADA,01.1,3,asked at the desk\nbob,01.2,3,on paper\n"
+    handed_in = [
+        record("ada/01_kernel_regression.ipynb", 9.5 * DAY, ex01_1={"points": 0, "stage": "values", "claimed": True}),
+        record("bob/01_kernel_regression.ipynb", None, ex01_1={}),
+    ]
+    rules = Settings(weights={"01.1": 2}, deadline=9.0 * DAY, per_day=0.25)
+    out, page = results(tmp_path, handed_in, rules, None, changes)
+    rows = {row["Student"]: row for row in read_table(out / "gradebook.csv")}
+    assert (rows["ada"]["01.1 (8)"], rows["ada"]["Total"]) == ("4.5", "4.5") and rows["bob"]["Total"] == "11"
+    assert "ada: 01.1. Changed by hand from 0 to 3 of 4 points: asked at the desk" in page and "saved output" not in page
+    pages = {one.name[:3]: one.read_text("utf-8") for one in out.glob("feedback/*.html")}
+    assert "Changed by hand from 0 to 3 of 4 points: asked at the desk" in pages["ada"] and "<b>4.5</b>" in pages["ada"]
+    assert "01.2 Attention pooling" in pages["bob"] and "on paper" in pages["bob"] and "2 of 7 exercises are right" in pages["bob"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("ada,01.1,5,x", "line 2: points = '5' must be a number from 0 to 4"),
+        ("ada,01.1,much,x", "line 2: points = 'much'"),
+        ("ada,01.99,1,x", "line 2: there is no exercise '01.99'"),
+        ("ada,01.1,1,", "line 2: the column why is empty"),
+        (",01.1,1,x", "line 2: the column student is empty"),
+        ("ada,01.1,1,x\nAda,01.1,2,y", "line 3: 'Ada' has a line for 01.1 already"),
+        ("eve,01.1,1,x", "line 2: nobody is called 'eve'"),
+    ],
+)
+def test_changes_that_cannot_be_made_are_refused(tmp_path, line, said):
+    with pytest.raises(ValueError, match=f"marks.csv: {said}"):
+        results(tmp_path, [record("ada/01_kernel_regression.ipynb", ex01_1={})], changes=line)
+    (tmp_path / "other.csv").write_text("name,points\n")
+    with pytest.raises(ValueError, match="other.csv: the first line has no column student"):
+        load_changes(tmp_path / "other.csv")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import time
 from collections import Counter
 
 import pytest
-from classroom import RIGHT, WRONG, blank, cell, notebook, replaced, solved, with_answer
+from classroom import ENVIRONMENT, RIGHT, WRONG, blank, cell, full, needs_sandbox, notebook, replaced, solved, with_answer
 
 from course_checks import catalogue
 from course_tools.grading.__main__ import main
@@ -27,10 +27,7 @@ from course_tools.metadata import tag_of
 from course_utils.launcher.notebooks import chapters_in
 from course_utils.paths import ROOT
 
-needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
-full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
 NAME = "01_kernel_regression"
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
 NO_REFUSAL = RIGHT.replace("if bandwidth <= 0", "if False")  # right but for the error it should raise
 
 
@@ -85,16 +82,8 @@ def test_assignments_hold_answers_checks_and_what_they_need(tmp_path):
 
 
 def test_what_is_kept():
-    book = json.loads(
-        notebook(
-            cell("import os"),
-            cell("a = 1"),
-            cell("b = 2"),
-            cell("def f():\n    raise NotImplementedError", "01.1"),
-            cell('result = check("01.1", f)', "01.1", "check"),
-            cell("explore(f)"),
-        )
-    )
+    stub, check = cell("def f():\n    raise NotImplementedError", "01.1"), cell('result = check("01.1", f)', "01.1", "check")
+    book = json.loads(notebook(*map(cell, ("import os", "a = 1", "b = 2")), stub, check, cell("explore(f)")))
     key = json.loads(notebook(cell("def f():\n    return a", "01.1")))
     assert kept_cells(book) == {0, 1, 4, 5}
     assert kept_cells(book, key) == {0, 1, 2, 4, 5}
@@ -112,14 +101,8 @@ def test_nbgrader_gives_the_expected_marks(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", path)  # nbgrader calls alembic by its name
 
     def run(*words: str) -> None:
-        done = subprocess.run(
-            [sys.executable, "-m", "nbgrader", *words],
-            cwd=tmp_path,
-            env={**ENVIRONMENT, "PATH": path},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+        command, env = [sys.executable, "-m", "nbgrader", *words], {**ENVIRONMENT, "PATH": path}
+        done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr[-3000:]
 
     lay_out(ROOT, tmp_path)
@@ -212,14 +195,9 @@ def test_a_cluster_that_loses_a_worker_grades_like_one_machine(tmp_path, cluster
     command = [str(tmp_path / "class"), "--quiet", "--seed", "fixed"]
     assert main([*command, "--out", str(tmp_path / "local"), "--jobs", "2"]) == 1
     out = tmp_path / "far"
-    judge = subprocess.Popen(
-        [sys.executable, "-m", "course_tools.grading", *command, "--out", str(out), "--engine", "dask", "--scheduler", address],
-        cwd=ROOT,
-        env=ENVIRONMENT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    words = [sys.executable, "-m", "course_tools.grading", *command, "--out", str(out), "--engine", "dask", "--scheduler", address]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    judge = subprocess.Popen(words, cwd=ROOT, env=ENVIRONMENT, text=True, **pipes)
     try:
         until = time.monotonic() + 120
         lines = out / "grades.jsonl"

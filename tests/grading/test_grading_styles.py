@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 
-import pytest
-from classroom import cell, notebook
+from classroom import cell, needs_sandbox, notebook, noted_and_graded
 
-from course_tools.grading.__main__ import main
-from course_tools.grading.bubblewrap import why_not
-from course_tools.grading.run_folder import RunFolder
-from course_utils.paths import ROOT
-
-pytestmark = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
+pytestmark = needs_sandbox
 FULL = os.environ.get("COURSE_FULL") == "1"
 
 CHECK = cell('result = check("01.1", gaussian_weights)\ngaussian_weights = result.use', "01.1", "check")
@@ -35,6 +27,10 @@ def right(first: str = "", last: str = LAST, inside: str = "", after: str = "") 
 def power(name: str) -> str:
     """The last line with ``name`` in place of the 2 of the power."""
     return LAST.replace("** 2", f"** {name}")
+
+
+def deeper(text: str) -> str:
+    return "    ".join(text.splitlines(True))
 
 
 # name → cells; every one gets full marks in a notebook that is run from top to bottom
@@ -129,23 +125,15 @@ STYLES: dict[str, list[dict]] = {
         right(first="@plain\n"),
     ],
     "callable object": [
-        answer(
-            "class G:\n    def __call__(self, query, keys, bandwidth):\n    "
-            + "    ".join((REFUSE + LAST).splitlines(True))
-            + "gaussian_weights = G()\n"
-        )
+        answer("class G:\n    def __call__(self, query, keys, bandwidth):\n    " + deeper(REFUSE + LAST) + "gaussian_weights = G()\n")
     ],
     "static method": [
-        answer(
-            "class G:\n    @staticmethod\n    def f(query, keys, bandwidth):\n    "
-            + "    ".join((REFUSE + LAST).splitlines(True))
-            + "gaussian_weights = G.f\n"
-        )
+        answer("class G:\n    @staticmethod\n    def f(query, keys, bandwidth):\n    " + deeper(REFUSE + LAST) + "gaussian_weights = G.f\n")
     ],
     "closure": [
         answer(
             "def make(two):\n    def gaussian_weights(query, keys, bandwidth):\n    "
-            + "    ".join((REFUSE + power("two")).splitlines(True))
+            + deeper(REFUSE + power("two"))
             + "    return gaussian_weights\ngaussian_weights = make(2)\n"
         )
     ],
@@ -211,48 +199,15 @@ def book_of(cells: list[dict]) -> dict:
     return json.loads(notebook(*cells, *([] if asked else [CHECK])))
 
 
-IN_IPYTHON = """
-import json, os, sys, warnings
-warnings.simplefilter("ignore")
-from IPython.core.interactiveshell import InteractiveShell
-books, out = json.load(open(sys.argv[1])), {}
-real = os.dup(1)
-for name, cells in books.items():
-    shell = InteractiveShell()
-    for source in cells:
-        shell.run_cell(source, store_history=True)
-    result = shell.user_ns.get("result")
-    out[name] = getattr(result, "points", None)
-    InteractiveShell.clear_instance()
-json.dump(out, open(sys.argv[2], "w"))
-"""
-
-
 def test_what_passes_in_the_notebook_counts(tmp_path):
     """Daily a third of the styles, all of them in ``test --full``."""
     styles = {name: cells for number, (name, cells) in enumerate(STYLES.items()) if FULL or number % 3 == 0}
-    books = {name: book_of(cells) for name, cells in styles.items()}
-    sources = {name: ["".join(each["source"]) for each in book["cells"]] for name, book in books.items()}
-    (tmp_path / "in.json").write_text(json.dumps(sources))
-    done = subprocess.run(
-        [sys.executable, "-c", IN_IPYTHON, "in.json", "out.json"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "IPYTHONDIR": str(tmp_path / "ipython"), "MPLBACKEND": "Agg"},
-        timeout=1200,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    noted = json.loads((tmp_path / "out.json").read_text())
-    assert {name: points for name, points in noted.items() if points != 4} == {}, "not right in a notebook"
-    for number, book in enumerate(books.values()):
-        (tmp_path / "class" / f"s{number:03d}").mkdir(parents=True)
-        (tmp_path / "class" / f"s{number:03d}" / "01_kernel_regression.ipynb").write_text(json.dumps(book))
-    assert main([str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--seed", "fixed"]) == 0
-    graded = {record.submission.student: record.marks.get("01.1") for record in RunFolder(tmp_path / "out", True).records()}
-    lost = {
-        name: (mark and (mark.points, mark.message, mark.notes))
-        for number, name in enumerate(books)
-        if not (mark := graded[f"s{number:03d}"]) or mark.points != 4
-    }
+    books = {name: ("01_kernel_regression.ipynb", book_of(cells)) for name, cells in styles.items()}
+    wrong, lost = {}, {}
+    for name, noted, marks in noted_and_graded(tmp_path, books):
+        if noted.get("01.1") != 4:
+            wrong[name] = noted
+        if not (mark := marks.get("01.1")) or mark.points != 4:
+            lost[name] = mark and (mark.points, mark.message, mark.notes)
+    assert wrong == {}, "not right in a notebook"
     assert lost == {}, f"{len(lost)} of {len(books)} lose marks"

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from typing import Any
 
-import pytest
-from classroom import blank, cell, needs_sandbox, notebook, solved
+from classroom import blank, cell, full, needs_sandbox, notebook, noted_and_graded, solved
 
-from course_tools.grading.__main__ import main
-from course_tools.grading.run_folder import RunFolder
 from course_tools.metadata import tag_of
-from course_utils.paths import ROOT
 
 pytestmark = needs_sandbox
-FULL = os.environ.get("COURSE_FULL") == "1"
 FILES = {"01": "01_kernel_regression", "03": "03_self_attention", "04": "04_multi_head_attention", "06": "06_masking"}
 PARTS = {  # what these notebooks hold of a chapter
     "01": ("01.1", "01.2", "01.3", "01.4"),
@@ -147,81 +139,25 @@ SUBMISSIONS: dict[str, tuple[str, Cells]] = {
 # Here the check of the helper never came to run, and nothing took its place; grading puts the course's there all the same.
 KINDER = {("a helper that does not parse", "06.3")}
 
-IN_IPYTHON = """
-import json, os, sys, warnings
-warnings.simplefilter("ignore")
-import course_checks
-from course_checks import engine
-from IPython.core.interactiveshell import InteractiveShell
-books, out, asked = json.load(open(sys.argv[1])), {}, course_checks.check
-for number, (name, cells) in enumerate(books.items()):
-    noted = out[name] = {}
-    def noting(exercise, *answers, **named):
-        result = asked(exercise, *answers, **named)
-        noted[exercise] = result.points
-        return result
-    course_checks.check = noting
-    engine._last.clear()  # another notebook, another kernel
-    os.makedirs(f"kernel{number}")
-    os.chdir(f"kernel{number}")
-    sys.path.insert(0, os.getcwd())
-    shell = InteractiveShell()
-    for source in cells:
-        shell.run_cell(source, store_history=True)
-    InteractiveShell.clear_instance()
-    for module in ("my_scores", "roots"):
-        sys.modules.pop(module, None)
-    sys.path.pop(0)
-    os.chdir("..")
-json.dump(out, open(sys.argv[2], "w"))
-"""
 
-
-@pytest.mark.skipif(not FULL, reason="runs in `python course.py test --full`; a quarter of it below")
+@full  # a quarter of it below
 def test_forty_submissions(tmp_path):
     compare(tmp_path, SUBMISSIONS)
 
 
 def test_a_quarter_of_the_submissions(tmp_path):
-    names = (
-        "a helper left blank",
-        "a helper of 04 left with its bug",
-        "two wrong ones, one upon the other",
-        "a helper with a typing error",
-    )
-    more = (
-        "wrong with a blank helper",
-        "another name beside the blank",
-        "written to a file in two pieces",
-        "metadata lost, a helper blank",
-    )
-    compare(tmp_path, {name: SUBMISSIONS[name] for name in names + more + ("tried twice, the second is wrong", "half of a prediction")})
+    names = "a helper left blank; a helper of 04 left with its bug; two wrong ones, one upon the other; a helper with a typing error"
+    more = "wrong with a blank helper; another name beside the blank; written to a file in two pieces; metadata lost, a helper blank"
+    last = "tried twice, the second is wrong; half of a prediction"
+    compare(tmp_path, {name: SUBMISSIONS[name] for name in "; ".join((names, more, last)).split("; ")})
 
 
 def compare(folder, submissions: dict[str, tuple[str, Cells]]) -> None:
     """The points of each exercise in each notebook, from the notebook's own checks and from grading."""
-    books = {name: json.loads(notebook(*cells)) for name, (_, cells) in submissions.items()}
-    (folder / "in.json").write_text(json.dumps({name: [item["source"] for item in book["cells"]] for name, book in books.items()}))
-    done = subprocess.run(
-        [sys.executable, "-c", IN_IPYTHON, "in.json", "out.json"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "IPYTHONDIR": str(folder / "ipython"), "MPLBACKEND": "Agg"},
-        timeout=1200,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    noted = json.loads((folder / "out.json").read_text())
-    for number, (name, book) in enumerate(books.items()):
-        place = folder / "class" / f"s{number:03d}"
-        place.mkdir(parents=True)
-        (place / f"{FILES[submissions[name][0]]}.ipynb").write_text(json.dumps(book))
-    assert main([str(folder / "class"), "--out", str(folder / "out"), "--quiet", "--seed", "fixed"]) == 0
-    graded = {record.submission.student: record.marks for record in RunFolder(folder / "out", True).records()}
+    books = {name: (f"{FILES[chapter]}.ipynb", json.loads(notebook(*cells))) for name, (chapter, cells) in submissions.items()}
     other, count = {}, 0
-    for number, name in enumerate(books):
-        marks = graded[f"s{number:03d}"]
-        for exercise, points in noted[name].items():
+    for name, noted, marks in noted_and_graded(folder, books):
+        for exercise, points in noted.items():
             count += 1
             mark = marks.get(exercise)
             if mark is None or (mark.points != points and not ((name, exercise) in KINDER and mark.points > points)):

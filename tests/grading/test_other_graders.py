@@ -134,6 +134,11 @@ def test_one_submission_in_json_out(tmp_path, capsys):
         assert main(words) == 1
         found[form] = json.loads((tmp_path / form).read_text(encoding="utf-8"))
     assert "a sandbox" in capsys.readouterr().err
+    assert main(["--one", str(tmp_path / "in"), "--only", "1", "--seed", "x"]) == 1
+    printed = capsys.readouterr().out
+    assert (
+        "01.1 Gaussian weights: 4 of 4.\n01.2 Attention pooling: 0 of 3. Not handed in.\n" in printed and "\n4 of 22 points.\n" in printed
+    )
     plain = found["plain"]
     assert plain["points"] == 4 and plain["walls"] == "namespaces" and "not readable as JSON" in plain["problems"][0]
     first, second = plain["exercises"][:2]

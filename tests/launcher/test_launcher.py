@@ -935,6 +935,7 @@ def test_handout(course, tmp_path, monkeypatch, capsys):
 
     learner = load(target)
     assert learner.known_chapters() == ["00", "03", "08a"]
+    assert not re.search("handout|grade|book |build|release|--fast", learner.make_parser()[0].format_help())
     for words in (["build"], ["book"], ["handout", "x"], ["grade", "x"]):
         assert learner.main(words) == 2
         assert "This is a hand-out" in capsys.readouterr().err
@@ -959,6 +960,7 @@ def test_the_readme_of_a_handout_leads_nowhere_that_is_missing(numbers, tmp_path
     assert "docs/ways_in.md" in links
     assert [link for link in links if not link.startswith("http") and not (tmp_path / "class" / link).exists()] == []
     assert "course.py grade" not in text
+    assert all((tmp_path / "class" / name).exists() for name in re.findall(r"`python (\S+\.py)", text))
     assert "course.py book" not in text
     assert "solutions/" not in text and "puts your answers and your own cells back" in text  # one sentence goes, its neighbours stay
     assert "[03 Scaled dot-product self-attention](chapters/03_self_attention.ipynb)" in text
