@@ -136,11 +136,13 @@ class Student:
 
     async def restart_server(self) -> None:
         """Stop the server in the hub's panel and start it again, as somebody does who comes back next week."""
-        await self.execute("docmanager:save-all")
         await self.page.goto(f"{HUB}/hub/home")
         await self.page.click("#stop")
         await self.page.wait_for_selector("#stop", state="hidden")
         await self.page.goto(f"{HUB}/hub/spawn")
+        await self.page.wait_for_selector("a#start, .jp-Notebook .jp-Cell")
+        if await self.page.locator("a#start").count():  # it was slow to stop (10 seconds): the hub asks whether to launch it
+            await self.page.click("a#start")
         await self.lab()
 
 
@@ -171,6 +173,7 @@ async def walk(options: argparse.Namespace, place: Path) -> None:
             said = await all_do(f"solve {exercise}", lambda s, e=exercise: s.solve(e, right[e]))
             assert all("right" in text for text in said), said
         await all_do("run all of 00", lambda s: s.execute("notebook:run-all-cells"))
+        await all_do("save", lambda s: s.execute("docmanager:save-all"))
         publish(place, change=True)
         await all_do("next week: server stopped and started, the update is there", Student.restart_server)
         for student in students:
@@ -214,11 +217,7 @@ async def full_home(student: Student, right: dict[str, str]) -> None:
     print(f"\nhome full: {await student.solve('00.4', right['00.4'])}")
     print(f"  hand in (another file system): {(await student.hand_in())!r}")
     before = (home / "attention/work/00_start_here.ipynb").read_bytes()
-    await student.page.goto(f"{HUB}/hub/home")
-    await student.page.click("#stop")
-    await student.page.wait_for_selector("#stop", state="hidden")
-    await student.page.goto(f"{HUB}/hub/spawn")
-    await student.lab()
+    await student.restart_server()
     print(f"  the server starts; the notebook is as it was: {before == (home / 'attention/work/00_start_here.ipynb').read_bytes()}")
     await student.run_above("00.1")
     print(f"  a check after that: {(await student.solve('00.1', right['00.1']))[:200]}")
