@@ -99,7 +99,7 @@ def timeline(models: dict[str, tuple[float, str]]) -> Figure:
         for name, (year, kind) in sorted(models.items(), key=lambda item: item[1][0]):
             if kind == family:
                 level = min(range(3), key=lambda i: (free[i] > year, i))
-                free[level] = year + 0.12 + 0.075 * len(name)
+                free[level] = year + 0.12 + 0.0125 * (last - first) * len(name)
                 ax.plot(year, middle + 0.9 - 0.9 * level, mark, color=ink(colour), markersize=6)
                 ax.text(year + 0.06, middle + 0.9 - 0.9 * level, name, va="center", fontsize=9)
     ax.set(ylim=(-7.9, 1.5), yticks=[], xticks=range(first, last + 1), xlim=(first, max(last, *free)))

@@ -75,7 +75,7 @@ def multi_head(heads: int = 3) -> Figure:
         y = middle + 1.45 * ((heads - 1) / 2 - i)
         colour, last = colours[i % 4], i == heads - 1
         name = "h" if last else str(i + 1)
-        box(ax, 4.1, y, f"$W^Q_{name}\\; W^K_{name}\\; W^V_{name}$", colour, 2.3, 0.75)
+        box(ax, 4.1, y, f"$W_{{Q,{name}}}\\; W_{{K,{name}}}\\; W_{{V,{name}}}$", colour, 2.3, 0.75)
         box(ax, 7.4, y, f"head {name}\n(n, d_v)", colour, 1.9, 0.9)
         for start, end in (((1.95, middle), (2.9, y)), ((5.3, y), (6.4, y)), ((8.4, y), (9.4, middle))):
             arrow(ax, start, end, colour)
@@ -83,6 +83,6 @@ def multi_head(heads: int = 3) -> Figure:
             ax.text(4.1, y + 0.72, "⋮", ha="center", va="center", fontsize=11, color=ink(GREY))
             ax.text(7.4, y + 0.72, "⋮", ha="center", va="center", fontsize=11, color=ink(GREY))
     box(ax, 10.3, middle, "Concat\n(n, h·d_v)", GREY, 1.7, 0.95)
-    box(ax, 13.2, middle, "× $W^O$\n(n, d)", RED, 1.5, 0.95)
+    box(ax, 13.2, middle, "× $W_O$\n(n, d)", RED, 1.5, 0.95)
     arrow(ax, (11.2, middle), (12.4, middle))
     return fig

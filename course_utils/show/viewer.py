@@ -63,6 +63,7 @@ def attention_viewer(
 
     ``tokens`` and ``key_tokens`` (None: the same) name rows and columns; ``weights`` as in :func:`as_layers`. With ``queries`` and
     ``keys``, each ``(layers, heads, n, head_dim)`` or without the first axes, a pair shows the products that make its score.
+    ``layer`` and ``head`` count from 0, as indices do; what is shown counts from 1.
     ValueError where numbers of tokens, layers or heads do not fit.
     """
     found, key_tokens = as_layers(weights), list(tokens if key_tokens is None else key_tokens)
@@ -75,12 +76,13 @@ def attention_viewer(
     rows, columns = ([str(token) for token in part] for part in (tokens, key_tokens))
 
     fig, ax = panels(1, min(9.0, 2.6 + 0.34 * m), min(8.0, 1.6 + 0.26 * n))
-    title = title or (f"layer {layer}, head {head}" if layers * heads > 1 else "")
+    title = title or (f"layer {layer + 1}, head {head + 1}" if layers * heads > 1 else "")
     heatmap(found[layer, head], ax, rows, columns, title=title, most=1.0 if found.max() > 0.5 else None)
     packed = np.rint(65535 * found.clip(0, 1)).astype("<u2").tobytes()
     state = {"query_tokens": rows, "key_tokens": columns, "shape": list(found.shape), "width": width, "layer": layer, "head": head}
     coded = {name: base64.b64encode(part).decode("ascii") for name, part in (("weights", packed), ("vectors", vectors))}
-    show_live("viewer", {**state, **coded}, *bundle(fig, alt or f"attention weights of layer {layer}, head {head}: {n} queries, {m} keys"))
+    alt = alt or f"attention weights of layer {layer + 1}, head {head + 1}: {n} queries, {m} keys"
+    show_live("viewer", {**state, **coded}, *bundle(fig, alt))
 
 
 def _vectors(queries: Any, keys: Any, shape: tuple[int, ...]) -> tuple[bytes, int]:

@@ -136,13 +136,6 @@ ABLATIONS = [
         "model = models[name] = network(dropout=dropout, between=nn.Identity)",
     ),
     Ablation(
-        "The unit that is most active for Italian listens to Italian words.",
-        "its weights shuffled over the letters",
-        "assert sum(i % 6 == 5 for i in loudest) >= 3",
-        "    active = torch.relu(model[0](x_held))                 # (word, unit)",
-        "    active = torch.relu(model[0](x_held))[torch.randperm(5400, generator=torch.Generator().manual_seed(0))]",
-    ),
-    Ablation(
         "Held out by digit, the network loses because the pieces of the words are new.",
         "trained on numbers with the digit as well",
         "assert all(max(without[digit][:3]) > without[digit][3]",

@@ -207,7 +207,7 @@ def test_the_page_lives_without_a_server(site, browser, width, theme):
     viewer.get_by_role("option", name="we").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_function("document.querySelector('.attention-viewer .detail').textContent.includes('\"see\" 0.75')")
-    viewer.get_by_label("head").select_option("1")
+    viewer.get_by_label("head").select_option(value="1")
     page.wait_for_function("document.querySelector('.attention-viewer .detail').textContent.includes('\"we\" 1.00')")
     viewer.get_by_role("option", name="see").nth(1).click()  # one is kept on each side
     page.wait_for_function("document.querySelector('.attention-viewer .detail').textContent.includes('weight 0.000')")

@@ -345,7 +345,7 @@ def look_through_the_viewer(page, notebook) -> None:
     seen = detail.inner_text()
     assert f'"her" ({her}) looks at "owner" ({owner}): weight 0.' in seen and "number 1 of" in seen, seen
     shot(page, "viewer_pair")
-    viewer.get_by_label("head").select_option("0")
+    viewer.get_by_label("head").select_option(value="0")
     keys.nth(owner).hover()
     page.wait_for_timeout(300)
     assert detail.inner_text() != seen

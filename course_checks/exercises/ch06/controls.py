@@ -1,17 +1,18 @@
-"""Exercise 06.2: for every claim the change that could show it to be false. The oracle is a fixed table; the chapter runs the changes."""
+"""Exercise 06.2: what each test of an explanation shows. The oracle is a fixed table; the chapter runs the tests."""
 
 from ..common import Case, Prediction
 
 
 def oracle() -> dict[str, str]:
     return {
-        "the first model knows its text by heart": "unseen text",
-        "the text is easy, anything can guess it": "a table of counts",
-        "it writes rubbish because letters are drawn": "the likeliest letter",
-        "the first model reads the answers": "another answer",
-        "the first model only needs more time": "400 steps",
+        "unseen text": "as before",
+        "a table of counts": "worse",
+        "the likeliest letter": "as before",
+        "400 steps": "as before",
+        "another answer": "worse",
+        "another answer, with mask": "as before",
     }
 
 
-CHOICES = tuple(oracle().values())
-EXERCISE = Prediction(file=__file__, oracle=oracle, draw=lambda seed: [Case("your five words", {}, "changes")], choices=CHOICES)
+CHOICES = ("as before", "better", "worse")
+EXERCISE = Prediction(file=__file__, oracle=oracle, draw=lambda seed: [Case("your six words", {}, "changes")], choices=CHOICES)

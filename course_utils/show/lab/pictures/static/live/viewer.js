@@ -22,7 +22,7 @@ export function render(host, state) {
   const menu = (name, count) => {
     if (count === 1) return;
     const label = element("label", { text: `${name} ` }, bar), select = element("select", {}, label);
-    for (let k = 0; k < count; k++) element("option", { value: k, text: k }, select);
+    for (let k = 0; k < count; k++) element("option", { value: k, text: k + 1 }, select);
     select.value = chosen[name];
     select.addEventListener("change", () => { chosen[name] = Number(select.value); draw(); });
   };
