@@ -71,7 +71,7 @@ ABLATIONS = [
     Ablation(
         "After one step at a large rate branches are loud, lean to the stream, and say the same to all tokens.",
         "a first step at a hundredth of the rate",
-        "assert 0.25 < said[place, 0][0] < 0.4 < 0.45 < said[place, 1][0] < 0.65",
+        "assert said[place, 1][0] > said[place, 0][0] + 0.1",
         "learn(model, 0.02, steps)",
         "learn(model, 0.0002, steps)",
     ),
