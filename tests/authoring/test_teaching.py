@@ -20,7 +20,7 @@ ROWS = re.findall(r"(?m)^\| (\d\d[abc]?\.\d+) (.*?) \| (★+) \| (\d+) \| (\d+) 
 CORE = {row[0] for row in ROWS if row[5] == "core"}
 PLANS = {part.split("\n")[0]: part for part in re.split(r"(?m)^##+ ", PAGE) if re.match(r"\w+ weeks\n", part)}
 WEEK = 240  # minutes that a week of a plan may ask for
-TOO_FULL = {"Six weeks": 4, "Ten weeks": 4, "Fourteen weeks": 5}  # weeks that still ask for more; no number may rise
+TOO_FULL = {"Six weeks": 4, "Ten weeks": 4, "Fourteen weeks": 4}  # weeks that still ask for more; no number may rise
 
 
 def stated(number: str, core: bool = False) -> int:
