@@ -108,7 +108,7 @@ CHAPTER = [
         "From 200 questions the pre-trained body learns to answer.",
         "a random body answers",
         ANSWERS,
-        'finder = ch10_heads.fine_tune("answers", gazette_body()[0], questions)',
+        'finder = ch10_heads.fine_tune("answers", body, questions)',
         'finder = ch10_heads.fine_tune("answers", new_model(9).bert, questions)',
     ),
     Ablation(
