@@ -114,7 +114,7 @@ CHAPTER = [
         "a body that has read nothing",
         "assert score(larger) > counted + 0.2",
         "larger = AsYours(stored)",
-        "larger = AsYours(new_model().eval())",
+        "from course_utils.training.gazette_bert import new_model\nlarger = AsYours(new_model().eval())",
     ),
     Ablation(
         "The larger BERT knows kinds of things and which words praise.",
@@ -129,20 +129,6 @@ CHAPTER = [
         "assert hated > 70",
         '"the bread was not {} . so',
         '"the bread was {} . so',
-    ),
-    Ablation(
-        "Training pulls one word in two texts apart.",
-        "blocks that have read nothing",
-        "assert trained[0] < 0.8 and trained[1] > trained[2] + 0.15",
-        '"after trained blocks": in_texts(stored, -1)',
-        '"after trained blocks": in_texts(unread, -1)',
-    ),
-    Ablation(
-        "What stands around a word pulls it apart.",
-        "two texts that are alike",
-        "assert trained[0] < 0.8 and trained[1] > trained[2] + 0.15",
-        'texts = ["she lives in {} .", "the dog of {} is brown ."]',
-        'texts = ["she lives in {} .", "it was in {} ."]',
     ),
 ]
 
