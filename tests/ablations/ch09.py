@@ -87,6 +87,15 @@ CHAPTER = [
     Ablation(
         "Each change costs something.", "600 steps in place of 300", CHANGED, "SHORT, after = 300, {}", "SHORT, after = 600, {}", holds=True
     ),
+    Ablation(
+        "Mixed words leave a part, because they still say what a text is about.",
+        "words mixed among all documents",
+        'assert part > max(after["no states"], after["wrong answers"]) + 0.01',
+        '        more["texts"] = [mixed_up(document) for document in documents]\n',
+        "        pool = [[word] for text in documents for sentence in text for word in sentence]\n"
+        "        Random(0).shuffle(pool)\n"
+        '        more["texts"] = [mixed_up(pool[18 * k : 18 * k + 18]) for k in range(len(documents))]\n',
+    ),
     Ablation("Wrong answers cost something.", "the answers stay right", CHANGED, '        more["change"] = exchanged\n', "        pass\n"),
     Ablation(
         "Kept words make a model say what it sees.",

@@ -1,4 +1,4 @@
-"""Exercise 09.6: what each change leaves of the score. The oracle is a fixed table: four changes are run in the chapter, one is recorded."""
+"""Exercise 09.6: what each change leaves of the score. The oracle is a fixed table: four changes are run, one is recorded."""
 
 from ..common import Case, Prediction
 
