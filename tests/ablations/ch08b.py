@@ -7,13 +7,6 @@ CURVES = "curves = {alpha: [judged(web, k, alpha)"
 
 ABLATIONS = [
     Ablation(
-        "The one pass of training needs the words that it is to produce.",
-        "the true words given after all",
-        "assert right(torch.full_like(wanted, BEGIN)) == 0",
-        "    hit = model(source, given).argmax(-1) == wanted     # (batch, n)",
-        "    hit = model(source, target[:, :-1]).argmax(-1) == wanted",
-    ),
-    Ablation(
         "The translator generalises: its greedy sentences are right on numbers it never saw.",
         "another sentence's memory",
         "assert exact(said) > 0.97",

@@ -87,6 +87,15 @@ CHAPTER = [
     Ablation(
         "Each change costs something.", "600 steps in place of 300", CHANGED, "SHORT, after = 300, {}", "SHORT, after = 600, {}", holds=True
     ),
+    Ablation(
+        "Mixed words leave a part, because they still say what a text is about.",
+        "words mixed among all documents",
+        'assert part > max(after["no states"], after["wrong answers"]) + 0.01',
+        '        more["texts"] = [mixed_up(document) for document in documents]\n',
+        "        pool = [[word] for text in documents for sentence in text for word in sentence]\n"
+        "        Random(0).shuffle(pool)\n"
+        '        more["texts"] = [mixed_up(pool[18 * k : 18 * k + 18]) for k in range(len(documents))]\n',
+    ),
     Ablation("Wrong answers cost something.", "the answers stay right", CHANGED, '        more["change"] = exchanged\n', "        pass\n"),
     Ablation(
         "Kept words make a model say what it sees.",
@@ -114,7 +123,7 @@ CHAPTER = [
         "a body that has read nothing",
         "assert score(larger) > counted + 0.2",
         "larger = AsYours(stored)",
-        "larger = AsYours(new_model().eval())",
+        "from course_utils.training.gazette_bert import new_model\nlarger = AsYours(new_model().eval())",
     ),
     Ablation(
         "The larger BERT knows kinds of things and which words praise.",
@@ -129,20 +138,6 @@ CHAPTER = [
         "assert hated > 70",
         '"the bread was not {} . so',
         '"the bread was {} . so',
-    ),
-    Ablation(
-        "Training pulls one word in two texts apart.",
-        "blocks that have read nothing",
-        "assert trained[0] < 0.8 and trained[1] > trained[2] + 0.15",
-        '"after trained blocks": in_texts(stored, -1)',
-        '"after trained blocks": in_texts(unread, -1)',
-    ),
-    Ablation(
-        "What stands around a word pulls it apart.",
-        "two texts that are alike",
-        "assert trained[0] < 0.8 and trained[1] > trained[2] + 0.15",
-        'texts = ["she lives in {} .", "the dog of {} is brown ."]',
-        'texts = ["she lives in {} .", "it was in {} ."]',
     ),
 ]
 

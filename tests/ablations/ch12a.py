@@ -13,7 +13,7 @@ def no_distance(query, key, far_query, far_key, largest):
 """
 ABLATIONS = [
     Ablation(
-        "BERT's guesses hang on the place.",
+        "BERT's guesses depend on the place.",
         "the window does not move",
         "assert 0.83 < 1 - asked < 0.87 and 0.2 < shaken < 0.45",
         "for shift in (0, 1):",

@@ -8,12 +8,12 @@ from torch import Tensor
 from ..common import Case, Prediction, generator, randn
 
 RIGHT = {
-    "1 layer, own key hidden": "yes",
-    "1 layer, own key hidden, no residual": "yes",
-    "1 layer, own key hidden, no residual, query from the position": "no",
-    "2 layers, like the line above": "yes",
-    "2 layers, the key hidden from everybody, no residual, query from the position": "no",
-    "2 ordinary layers, [MASK] put in its place": "no",
+    "1: own key hidden": "yes",
+    "2: and no residual": "yes",
+    "3: and the query from the position": "no",
+    "4: two layers of set-up 3": "yes",
+    "5: as 4, the key hidden from everybody": "no",
+    "6: two ordinary layers, [MASK] put in": "no",
 }
 N, D, PLACE = 5, 4, 2
 
