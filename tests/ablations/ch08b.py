@@ -32,7 +32,7 @@ ABLATIONS = [
     Ablation(
         "With a cache the scores are those of one pass.",
         "a cache emptied before every step",
-        "torch.testing.assert_close(one_by_one(), one_pass, rtol=1e-4, atol=1e-4)",
+        "torch.testing.assert_close(one_by_one()[real], one_pass[real],",
         "        next_scores(model, target[:, t:t + 1], place(t), memory, source, caches)",
         "        next_scores(model, target[:, t:t + 1], place(t), memory, source, [[] for _ in model.decoder])",
     ),
@@ -89,7 +89,7 @@ ABLATIONS = [
     Ablation(
         "How surely the model believes in the page decides which long numbers survive.",
         "the beliefs of other numbers",
-        "assert max(safe) < min(lost)",
+        "assert sum(safe) / len(safe) < sum(lost) / len(lost)",
         "seite = [next_chances(web, a)[at].item() for a, _ in held_out[:20]]",
         "seite = [next_chances(web, a)[at].item() for a, _ in held_out[20:40]]",
     ),
