@@ -43,6 +43,7 @@ class Mark:
     copied: bool = False  # most of the course's own version stands in it
     unjudged: bool = False  # what came back has no form that can be judged
     text: str = ""  # a digest of the answer as it is written, to compare within the class
+    answer: str = ""  # its cell without comments and docstrings, to be shown to the class and never run; nothing where that is long
     own: Mark | None = None  # with the student's own helpers, where this one was judged with the course's
 
     @classmethod
