@@ -10,31 +10,10 @@ from dataclasses import dataclass, field
 _MAGIC = re.compile(r"^[ \t]*%%(\w+)[^\n]*\n?")
 _RUN_BODY = ("time", "capture", "prun")  # cell magics that run what stands below them, in the notebook's own namespace
 WRITES = ("writefile", "file")  # cell magics that write what stands below them into a file
-_HARMLESS = {
-    "print",
-    "display",
-    "check",
-    "len",
-    "range",
-    "zip",
-    "enumerate",
-    "sum",
-    "min",
-    "max",
-    "abs",
-    "round",
-    "sorted",
-    "list",
-    "tuple",
-    "set",
-    "dict",
-    "str",
-    "int",
-    "float",
-    "repr",
-    "type",
-    "isinstance",
-}  # change nothing that is handed to them
+_HARMLESS = set(  # change nothing that is handed to them
+    "print display check len range zip enumerate sum min max abs round sorted list tuple set dict str int float repr type "
+    "isinstance".split()
+)
 _HIDDEN = {"exec", "eval", "globals", "vars", "locals", "setattr"}
 _TIMED = re.compile(r"(?m)^([ \t]*)%time[ \t]+(?!$)")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..metadata import tag_of
-from .answer_text import text_digest
+from .answer_text import bare, text_digest
 from .cell_names import Names, names_in, plain_python, without_checks
 from .dependencies import needs
 from .messages import Task
@@ -51,7 +51,8 @@ class Found:
 
     ``needs`` are the indices of the cells to run for it, ``above`` of all cells down to its check, ``checks`` of the cells that ask for
     it; ``builds_on`` names other exercises whose answers it uses, ``notes`` are for the feedback page, ``right`` is what the notebook's
-    saved output claims, ``blank`` whether its text still raises NotImplementedError, ``text`` a digest of the answer as it is written.
+    saved output claims, ``blank`` whether its text still raises NotImplementedError, ``text`` a digest of the answer as it is written,
+    ``answer`` its cell without comments, to be shown to others.
     """
 
     cell: int
@@ -64,6 +65,7 @@ class Found:
     right: bool = False
     blank: bool = False
     text: str = ""
+    answer: str = ""
 
 
 def read_notebook(data: bytes) -> list[Cell]:
@@ -177,8 +179,8 @@ def _find_one(cells: list[Cell], answers: list[Cell], exercise: str, asked: str,
     end = max(asking | {chosen.index})
     needed = needs(chosen, answers, end)
     above = [c.index for c in answers if c.index <= end]
-    text = text_digest(chosen.source, name)
-    return Found(chosen.index, name, needed, above, sorted(asking), [], notes, exercise in right, name in chosen.blank, text)
+    texts = text_digest(chosen.source, name), bare(chosen.source)
+    return Found(chosen.index, name, needed, above, sorted(asking), [], notes, exercise in right, name in chosen.blank, *texts)
 
 
 def runnable(cells: list[Cell]) -> dict[int, str]:

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from html import escape
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from .alike import alike
 from .collect import printable
 from .feedback import nothing_filled_in, page_name, state
 from .marks import exercises_of
 from .markup import bar, page, panel, row, table
+from .mistakes import TOP, Misconception, Mistakes, example, having, known, mistakes_of, of_those, ranked, shared, titled
 from .resubmissions import resubmissions
 from .settings import Settings
 from .students import CountedMark, Student, assigned
 
-TOP, EXAMPLES = 3, 40  # misconceptions that are told first, and those with an example
-NO_MISCONCEPTION = (
-    "tampering",
-    "not an observation",
-    "stopped by itself",
-    "stopped by the sandbox",
-    "time used up",
-    "result far too large",
-)
+EXAMPLES = 40  # misconceptions with an example
 _HINT = re.compile(r"<b>Mistake\.</b> (.*?)</div>", re.DOTALL)
 # What the panel of an answer says that is wrong for no reason that has a name.
 NAMELESS = {
@@ -37,7 +30,6 @@ NAMELESS = {
     "gradients": "other gradients",
     "changed by hand": "changed by hand",
 }
-Mistakes = dict[str, dict[str, list[Student]]]  # exercise → misconception → who
 
 
 def class_report(students: list[Student], settings: Settings, only: tuple[str, ...] = ()) -> str:
@@ -45,11 +37,7 @@ def class_report(students: list[Student], settings: Settings, only: tuple[str, .
     everybody = assigned(students, settings, only)
     graded = [s for s in students if s.marks]
     shares = [s.share for s in graded if s.share is not None]
-    mistakes: Mistakes = defaultdict(lambda: defaultdict(list))
-    for student in graded:
-        for key, mark in student.marks.items():
-            if mark.mistake and state(mark) == "not yet" and not mark.follows and mark.mistake not in NO_MISCONCEPTION:
-                mistakes[key][mark.mistake].append(student)
+    mistakes = mistakes_of(graded)
     middle = f" The median is {100 * median(shares):.0f} % of the points." if shares else ""
     look = _to_look_at(students)
     sections = [
@@ -97,7 +85,8 @@ def _extra(graded: list[Student]) -> str:
 
 def _first(students: list[Student], graded: list[Student], mistakes: Mistakes, look: bool) -> str:
     """What to do tomorrow, in a few lines."""
-    todo = [f"Talk about {escape(_titled(entry))} ({_of_those(graded, entry)})." for entry in _ranked(mistakes)[:TOP] if len(entry.who) > 1]
+    todo = [f"Talk about {escape(titled(entry))} ({of_those(graded, entry)})." for entry in shared(mistakes)]
+    todo += ["<code>clinic.ipynb</code> has ten minutes on what they share, for you to show."] * any(map(known, shared(mistakes)))
     absent, lost = sum(s.absent for s in students), sum(bool(s.problems) and not s.marks for s in students)
     if look:
         todo.append("Look at <a href='#look'>what the machine cannot decide</a> before the marks go out.")
@@ -158,25 +147,12 @@ def _to_look_at(students: list[Student]) -> str:
     return shown + (f"<h3>Claims that hold, and fall with their change: {asked}</h3>{folds}" if claims else "")
 
 
-class Misconception(NamedTuple):
-    """A misconception that was recognised: of which exercise, and in whose answers."""
-
-    key: str
-    name: str
-    who: list[Student]
-
-    def rank(self) -> tuple[int, float, str, str]:
-        """The commonest and then the costliest first."""
-        lost = sum(student.marks[self.key].possible - student.marks[self.key].points for student in self.who)
-        return -len(self.who), -lost, self.key, self.name
-
-
 def _tomorrow(graded: list[Student], mistakes: Mistakes) -> str:
     """Misconceptions, the commonest and then the costliest first, each with what one of the learners saw, without the name; and what the
     fewest solved."""
-    ranked = _ranked(mistakes)
-    told = [entry for entry in ranked if len(entry.who) > 1][:TOP] or ranked[:TOP]
-    others = [entry for entry in ranked if entry not in told]
+    every = ranked(mistakes)
+    told = shared(mistakes) or every[:TOP]
+    others = [entry for entry in every if entry not in told]
     parts = [_told(entry, graded) for entry in told] or ["<p>No misconception was recognised.</p>"]
     parts.append(_hardest(graded))
     parts.append(_folded("More that several students share", [entry for entry in others if len(entry.who) > 1], graded))
@@ -184,24 +160,19 @@ def _tomorrow(graded: list[Student], mistakes: Mistakes) -> str:
     return "".join(parts)
 
 
-def _ranked(mistakes: Mistakes) -> list[Misconception]:
-    """Misconceptions, what most of them have first."""
-    return sorted((Misconception(key, name, who) for key, names in mistakes.items() for name, who in names.items()), key=Misconception.rank)
-
-
 def _told(entry: Misconception, graded: list[Student]) -> str:
     """A misconception with its hint, and with the panel of one of those who have it."""
-    html = _example(entry.who, entry.key)
+    html = example(entry.who, entry.key)
     hint = _HINT.search(html)
     why = hint[1].removeprefix(escape(f"{entry.name[0].upper()}{entry.name[1:]}. ")) if hint else ""
-    title = f"<h3>{escape(_titled(entry))} ({_of_those(graded, entry)})</h3>"
+    title = f"<h3>{escape(titled(entry))} ({of_those(graded, entry)})</h3>"
     return title + (f"<p>{why}</p>" if why else "") + _details("What one of them sees", panel(html))
 
 
 def _hardest(graded: list[Student]) -> str:
     """The exercises that the fewest solved, if these are few."""
     exercises = exercises_of()
-    shares = sorted((_solved(graded, key), key) for key in exercises if _having(graded, key))[:TOP]
+    shares = sorted((_solved(graded, key), key) for key in exercises if having(graded, key))[:TOP]
     named = [f"{escape(key)} {escape(exercises[key].title)} ({part:.0%})" for part, key in shares if part < 0.6]
     return f"<p>Solved by the fewest: {', '.join(named)}.</p>" if named else ""
 
@@ -211,7 +182,7 @@ def _folded(title: str, entries: list[Misconception], graded: list[Student]) -> 
     if not entries:
         return ""
     shown = [
-        _details(_titled(entry) + (f" ({_of_those(graded, entry)})" if len(entry.who) > 1 else ""), panel(_example(entry.who, entry.key)))
+        _details(titled(entry) + (f" ({of_those(graded, entry)})" if len(entry.who) > 1 else ""), panel(example(entry.who, entry.key)))
         for entry in entries[:EXAMPLES]
     ]
     left = len(entries) - EXAMPLES
@@ -219,54 +190,20 @@ def _folded(title: str, entries: list[Misconception], graded: list[Student]) -> 
     return f"<h3>{title}</h3>{''.join(shown)}{more}"
 
 
-def _titled(entry: Misconception) -> str:
-    exercise = exercises_of()[entry.key]
-    return f"{exercise.id} {exercise.title}{'' if exercise.title[-1] in '?!' else ':'} {entry.name}"
-
-
 def _details(summary: str, html: str) -> str:
     return f"<details><summary>{escape(summary)}</summary>{html}</details>"
 
 
-def _having(graded: list[Student], key: str) -> list[CountedMark]:
-    return [s.marks[key] for s in graded if key in s.marks]
-
-
 def _solved(graded: list[Student], key: str) -> float:
-    marks = _having(graded, key)
+    marks = having(graded, key)
     return sum(state(mark) == "right" for mark in marks) / len(marks)
-
-
-def _of_those(graded: list[Student], entry: Misconception) -> str:
-    """How many, and of how many who tried."""
-    tried = sum(state(mark) != "blank" for mark in _having(graded, entry.key))
-    return f"{len(entry.who)} of {tried} who tried"
-
-
-def _example(who: list[Student], key: str) -> str:
-    """The panel of one of them: of one in whose text no part of the own name stands, or else without it."""
-    for student in who:
-        html = student.marks[key].html
-        if _without(student, html) == html:
-            return html
-    return _without(who[0], who[0].marks[key].html)
-
-
-def _without(student: Student, html: str) -> str:
-    """A panel without the words of a student's name or number."""
-    words = [word for word in re.findall(r"\w{3,}", f"{student.name} {student.identity}".replace("_", " ")) if word != "Participant"]
-    if not words:
-        return html
-    any_of = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
-    pattern = re.compile(rf"(?<![^\W\d_])({any_of})(?![^\W\d_])", re.IGNORECASE)  # "ada_file" and "ada2" are names, too; "Adapter" is not
-    return "".join(text if text.startswith("<") else pattern.sub("…", text) for text in re.split(r"(<[^>]*>)", html))
 
 
 def _exercises(graded: list[Student], mistakes: Mistakes) -> str:
     """A row for each exercise; right, partly, wrong and not attempted are together those who handed it in."""
     rows = []
     for key, exercise in exercises_of().items():
-        marks = _having(graded, key)
+        marks = having(graded, key)
         if not marks:
             continue
         count = Counter("partly" if state(mark) == "not yet" and mark.points > 0 else state(mark) for mark in marks)

@@ -44,6 +44,7 @@ class Mark:
     claim: str = ""  # the text of a claim of the student's own that has passed: a person has to read it
     unjudged: bool = False  # what came back has no form that can be judged
     text: str = ""  # a digest of the answer as it is written, to compare within the class
+    answer: str = ""  # its cell without comments and docstrings, to be shown to the class and never run; nothing where that is long
     own: Mark | None = None  # with the student's own helpers, where this one was judged with the course's
 
     @classmethod

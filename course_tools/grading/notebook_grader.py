@@ -11,6 +11,7 @@ from typing import Any
 from course_checks.exercise import Exercise
 
 from . import wire
+from .answer_text import LONGEST
 from .cells import Unreadable
 from .channel import Channel
 from .helper_text import may_help
@@ -32,13 +33,14 @@ clock = time.monotonic  # of a notebook's budget
 @dataclass(frozen=True)
 class Context:
     """What the worker says of an exercise that it found: which others its answer uses, notes for the page, what its saved output claims,
-    whether its text still says that something is to be filled in, a digest of that text."""
+    whether its text still says that something is to be filled in, a digest of that text, and the text without comments."""
 
     builds_on: list[str]
     notes: list[str]
     right: bool = False
     blank: bool = False
     text: str = ""
+    answer: str = ""
 
 
 def read_found(answer: Any, exercises: dict[str, Exercise]) -> dict[str, Context]:
@@ -61,6 +63,7 @@ def read_found(answer: Any, exercises: dict[str, Exercise]) -> dict[str, Context
             found[key].get("right") is True,
             found[key].get("blank") is True,
             str(found[key].get("text", ""))[:16],
+            str(found[key].get("answer", ""))[:LONGEST],
         )
         for key in exercises
         if key in found
@@ -200,7 +203,8 @@ class _Grading:
         self._keep(failed(self.exercises[key], "raised", text, "stopped by the sandbox"), context)
 
     def _keep(self, mark: Mark, context: Context) -> None:
-        key, mark.notes, mark.text = mark.exercise, context.notes + mark.notes, context.text
+        key, mark.notes = mark.exercise, context.notes + mark.notes
+        mark.text, mark.answer = context.text, context.answer
         own = self.marks.get(key)
         if own is None:
             self.marks[key] = mark

@@ -1,4 +1,4 @@
-"""Everything that a run writes beside its records: tables, pages, the class report."""
+"""Everything that a run writes beside its records: tables, pages, the class report, the clinic."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from course_utils.files import write_bytes
 
 from .by_hand import Change, change_marks
 from .class_report import class_report
+from .clinic import clinic
 from .feedback import feedback, page_name
 from .gradebook import canvas, gradebook, moodle
 from .roster import Roster
@@ -46,7 +47,8 @@ def write_results(
             (run.folder / name).unlink(missing_ok=True)
     _write(run.folder / "report.html", class_report(students, settings, only))
     _write(run.folder / "gradebook.csv", "\ufeff" + gradebook(students, settings))
-    for name, text in (("canvas.csv", canvas(students, settings)), ("moodle.csv", moodle(students, settings, only))):
+    some = {"canvas.csv": canvas(students, settings), "moodle.csv": moodle(students, settings, only)}
+    for name, text in (some | {"clinic.ipynb": clinic(students, run.secret)}).items():
         if text:
             _write(run.folder / name, text)
         else:

@@ -35,11 +35,15 @@ def gaussian_weights(query, keys, bandwidth):
     return torch.softmax(-((query[:, None] - keys) ** 2) / (2 * bandwidth**2), dim=1)
 """
 WRONG = RIGHT.replace("dim=1", "dim=0")
+ATTENTION = "def attention_scores(query, key):\n    return query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])\n"
+FIRST, THIRD = "01_kernel_regression.ipynb", "03_self_attention.ipynb"
 SAID = {"output_type": "display_data", "metadata": {}, "data": {"text/plain": "✓ 01.1 Gaussian weights: right (4 of 4 points)"}}
 
 needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
 full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
+COMMAND = [sys.executable, "-m", "course_tools.grading"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
 
 
 def cell(source: str, exercise: str | None = None, role: str = "answer", kind: str = "code") -> dict[str, Any]:
@@ -144,7 +148,7 @@ def replaced(book: dict[str, Any], exercise: str, source: str) -> dict[str, Any]
     return copy
 
 
-def put(folder: Path, student: str, book: bytes | dict[str, Any], name: str = "01_kernel_regression.ipynb") -> None:
+def put(folder: Path, student: str, book: bytes | dict[str, Any], name: str = FIRST) -> None:
     """Hand in a notebook."""
     (folder / student).mkdir(parents=True, exist_ok=True)
     (folder / student / name).write_bytes(book if isinstance(book, bytes) else json.dumps(book).encode())
@@ -167,8 +171,18 @@ def read_table(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
 
 
+def in_ipython(program: str, folder: Path, books: dict[str, dict[str, Any]]) -> Any:
+    """What a program notes that is given the cells of notebooks, to run them as a notebook does."""
+    (folder / "in.json").write_text(json.dumps({name: ["".join(item["source"]) for item in book["cells"]] for name, book in books.items()}))
+    more = {"IPYTHONDIR": str(folder / "ipython"), "MPLBACKEND": "Agg"}
+    line = [sys.executable, "-c", program, "in.json", "out.json"]
+    done = subprocess.run(line, cwd=folder, capture_output=True, text=True, env=ENVIRONMENT | more, timeout=1200)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads((folder / "out.json").read_text())
+
+
 def packed(path: Path, names: dict[str, bytes]) -> Path:
-    """A zip file with these members."""
+    """Write a zip file."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in names.items():
             archive.writestr(name, data)
