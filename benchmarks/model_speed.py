@@ -9,6 +9,7 @@ and computes every prefix anew). All compute the same before they race, and they
 import argparse
 import statistics
 import time
+from typing import Any
 
 import torch
 import transformers
@@ -100,8 +101,8 @@ def measured(label: str, sizes: tuple[int, ...], rounds: int) -> dict:
     d, heads, layers, words, batch, n = sizes
     torch.manual_seed(0)
     ours = GPT(GPTConfig(vocab_size=words, d_model=d, num_heads=heads, num_layers=layers, max_len=256, dropout=0.0))
-    same = {"vocab_size": words, "n_positions": 256, "n_embd": d, "n_layer": layers, "n_head": heads}
-    none = dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), 0.0) | {"bos_token_id": None, "eos_token_id": None}
+    same: dict[str, Any] = {"vocab_size": words, "n_positions": 256, "n_embd": d, "n_layer": layers, "n_head": heads}
+    none: dict[str, Any] = dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), 0.0) | {"bos_token_id": None, "eos_token_id": None}
     theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config(**same, **none))
     theirs.load_state_dict(to_huggingface(ours), strict=True)
     nano, ids = Nano(theirs), torch.randint(words, (batch, n + 1))

@@ -85,30 +85,6 @@ def beam_search(
     ]
 
 
-@torch.no_grad()
-def beam_translate(
-    model: Translator, source: Tensor, bos: int, eos: int, beam: int = 4, max_new: int = 50, alpha: float = 0.6
-) -> list[Hypothesis]:
-    """Beam search over one sentence, ids ``(m,)``, with cached keys and values. Evaluation mode; the mode is put back."""
-    _check(model, max_new)
-    if source.dim() != 1:
-        raise ValueError(f"source has shape {tuple(source.shape)}; beam search takes one sentence, (m,)")
-    with evaluating(model):
-        memory, memory_mask = model.encode(source[None]), model.memory_mask(source[None])
-        caches = model.new_caches()
-
-        def step(tokens: Tensor, rows: Tensor) -> Tensor:
-            for own, cross in caches:
-                own.reorder(rows.to(source.device))
-                cross.reorder(rows.to(source.device))
-            k = len(tokens)
-            last = tokens[:, -1:].to(source.device)
-            scores = model.decode(last, memory.expand(k, -1, -1), memory_mask.expand(k, -1, -1), caches)
-            return scores[:, -1].log_softmax(-1)
-
-        return beam_search(step, bos, eos, beam, max_new, alpha)
-
-
 def _check(model: Translator, max_new: int) -> None:
     if not 1 <= max_new <= model.config.max_len:
         raise ValueError(f"max_new={max_new} must lie between 1 and max_len={model.config.max_len}")

@@ -18,7 +18,7 @@ from course_utils.models.encoder_decoder import CrossDecoder, DecoderBlock, Tran
 from course_utils.models.multihead import KeyValueCache
 from course_utils.models.transformer import Encoder, TransformerConfig
 from course_utils.text.bleu import bleu
-from course_utils.training.decoding import beam_search, beam_translate, greedy, length_penalty
+from course_utils.training.decoding import beam_search, greedy, length_penalty
 from course_utils.training.schedules import noam, token_loss, warmup_cosine
 
 quick = settings(max_examples=25, deadline=None)
@@ -195,24 +195,6 @@ def test_endings_take_no_place_in_the_beam():
     assert found.ids == [3] * 7 + [1] and math.isclose(found.score, -0.3441, abs_tol=1e-4)
 
 
-def test_beam_with_cache_equals_recomputing():
-    model = small()
-    source = torch.randint(3, 11, (6,))
-    memory, mask = model.encode(source[None]), model.memory_mask(source[None])
-
-    def step(tokens, rows):
-        k = len(tokens)
-        return model.decode(tokens, memory.expand(k, -1, -1), mask.expand(k, -1, -1))[:, -1].log_softmax(-1)
-
-    with torch.no_grad():
-        slow = beam_search(step, BOS, EOS, 3, 8)
-    fast = beam_translate(model, source, BOS, EOS, 3, 8)
-    assert [h.ids for h in slow] == [h.ids for h in fast]
-    one = beam_translate(model, source, BOS, EOS, 1, 8, alpha=0)
-    ids = greedy(model, source[None], BOS, EOS, 8)[0].tolist()
-    assert one[0].ids == ids or EOS not in ids  # without an end a beam offers what ended
-
-
 def test_unfinished_sentences_are_returned_only_without_finished_ones():
     never = torch.tensor([0.0, 0.0, -torch.inf, 0.0]).log_softmax(-1)
     found = beam_search(lambda tokens, rows: never.expand(len(tokens), -1), BOS, EOS, 2, 3)
@@ -279,8 +261,6 @@ def test_cache_refuses_another_batch():
         (lambda: small()(torch.full((1, 3), -1), torch.ones(1, 1, dtype=torch.long)), "id -1 does not exist"),
         (lambda: small()(torch.ones(1, 17, dtype=torch.long), torch.ones(1, 1, dtype=torch.long)), "17 tokens, but max_len=16"),
         (lambda: greedy(small(), torch.ones(1, 3, dtype=torch.long), BOS, EOS, 17), "max_new=17"),
-        (lambda: beam_translate(small(), torch.ones(1, 3, dtype=torch.long), BOS, EOS), "max_new=50"),
-        (lambda: beam_translate(small(), torch.ones(1, 3, dtype=torch.long), BOS, EOS, max_new=9), "one sentence"),
         (lambda: beam_search(lambda t, r: t, BOS, EOS, beam=0), "beam=0"),
         (lambda: token_loss(torch.zeros(1, 2, 5), torch.zeros(1, 2, dtype=torch.long)), "every target is padding"),
         (lambda: token_loss(torch.zeros(1, 2, 5), torch.zeros(1, 3, dtype=torch.long)), "do not fit"),
