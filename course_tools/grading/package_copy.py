@@ -21,21 +21,9 @@ BESIDE = ("solutions", "tests", ".git")  # what lies beside them in a clone
 WHEEL = "attention_from_kernels_to_gpt-"  # how its wheels and archives are called
 OPEN_PACKAGES = ("models", "text", "training", "show", "experiments")  # of course_utils, for submissions to import
 OBSERVERS = ("again", "case", "kinds", "limits", "observation", "observe", "own_code", "plain_data", "shortcuts")  # of course_checks
-WORKERS = (  # of course_tools.grading
-    "answer_text",
-    "blocked_calls",
-    "cell_names",
-    "cells",
-    "dependencies",
-    "forkserver",
-    "likeness",
-    "messages",
-    "other_user",
-    "refused_calls",
-    "reply",
-    "shell",
-    "wire",
-    "worker",
+WORKERS = tuple(  # of course_tools.grading
+    "answer_text blocked_calls cell_names cells dependencies forkserver likeness messages other_user refused_calls reply shell wire "
+    "worker".split()
 )
 
 
