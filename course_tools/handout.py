@@ -12,21 +12,8 @@ from pathlib import Path
 from course_utils.launcher.notebooks import Damaged, answered, chapters_in, read
 
 FOLDERS = ("course_utils", "course_checks", "docs/images", "benchmarks/results")
-FILES = (
-    "course.py",
-    "conftest.py",
-    "requirements.txt",
-    "requirements.lock",
-    "environment.yml",
-    "pyproject.toml",
-    "LICENSE",
-    "LICENSE-TEXT",
-    ".gitignore",
-    "docs/judge.md",
-    "docs/ways_in.md",
-    "docs/terms.tsv",
-    "docs/faq.md",
-)
+FILES = "course.py conftest.py requirements.txt requirements.lock environment.yml pyproject.toml LICENSE LICENSE-TEXT .gitignore".split()
+FILES += "docs/judge.md docs/ways_in.md docs/terms.tsv docs/faq.md".split()
 README_CUTS = ("## As a book", "## Teaching with it", "## Where the numbers come from", "## Taking part")
 LEFT_OUT = ("__pycache__", ".ipynb_checkpoints", ".course", "work")
 

@@ -50,7 +50,7 @@ def test_the_house_stays_small():
     """What a chapter imports, with the launcher; the engine and its exercises; all of it: one person can read it."""
     parts = {"course_utils": lines_of(PACKAGE), "course_checks": lines_of(CHECKS), "all": lines_of(*(ROOT / name for name in FOLDERS))}
     parts["all"] |= {path: len(path.read_text(encoding="utf-8").splitlines()) for path in ROOT.glob("*.py")}
-    for name, most in (("course_utils", 11_000), ("course_checks", 13_250), ("all", 62_500)):
+    for name, most in (("course_utils", 11_000), ("course_checks", 13_250), ("all", 63_500)):
         lines = sum(parts[name].values())
         assert lines <= most, f"{name} has {lines:,} lines of Python, {lines - most:,} more than it may have: take some away"
 

@@ -11,15 +11,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FOLDERS = ("course_utils", "course_checks", "course_tools/grading", "chapters")  # these say which exercises a companion holds
-FILES = (
-    "course.py",
-    "pyproject.toml",
-    "requirements.txt",
-    "requirements.lock",
-    "LICENSE",
-    "course_tools/__init__.py",
-    "course_tools/metadata.py",
-)
+FILES = "course.py pyproject.toml requirements.txt requirements.lock LICENSE course_tools/__init__.py course_tools/metadata.py".split()
 WHEN = (2020, 1, 1, 0, 0, 0)  # the same zip from the same files
 
 
