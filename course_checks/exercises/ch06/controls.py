@@ -2,16 +2,11 @@
 
 from ..common import Case, Prediction
 
+TESTS = ("unseen text", "a table of counts", "the likeliest letter", "400 steps", "another answer", "another answer, with mask")
+
 
 def oracle() -> dict[str, str]:
-    return {
-        "unseen text": "as before",
-        "a table of counts": "worse",
-        "the likeliest letter": "as before",
-        "400 steps": "as before",
-        "another answer": "worse",
-        "another answer, with mask": "as before",
-    }
+    return {test: "worse" if test in ("a table of counts", "another answer") else "as before" for test in TESTS}
 
 
 CHOICES = ("as before", "better", "worse")
