@@ -103,7 +103,7 @@ def measured(label: str, sizes: tuple[int, ...], rounds: int) -> dict:
     ours = GPT(GPTConfig(vocab_size=words, d_model=d, num_heads=heads, num_layers=layers, max_len=256, dropout=0.0))
     same: dict[str, Any] = {"vocab_size": words, "n_positions": 256, "n_embd": d, "n_layer": layers, "n_head": heads}
     none: dict[str, Any] = dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), 0.0) | {"bos_token_id": None, "eos_token_id": None}
-    theirs = transformers.GPT2LMHeadModel(transformers.GPT2Config(**same, **none))
+    theirs: Any = transformers.GPT2LMHeadModel(transformers.GPT2Config(**same, **none))
     theirs.load_state_dict(to_huggingface(ours), strict=True)
     nano, ids = Nano(theirs), torch.randint(words, (batch, n + 1))
     for other in (theirs(ids).logits, nano(ids)):

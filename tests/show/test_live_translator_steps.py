@@ -6,13 +6,38 @@ import shutil
 import subprocess
 
 import pytest
+import torch
 from browser import CHROMIUM
+from torch import Tensor
 
 from course_tools.authoring.live.scripts import page
+from course_utils.models.encoder_decoder import Translator
 from course_utils.paths import ROOT
 from course_utils.text.numbers import number_pairs
-from course_utils.training.decoding import beam_translate, greedy
+from course_utils.training.decoding import Hypothesis, beam_search, greedy
+from course_utils.training.loop import evaluating
 from course_utils.training.translator import encode_pairs, load_translator, split_numbers
+
+
+@torch.no_grad()
+def beam_translate(
+    model: Translator, source: Tensor, bos: int, eos: int, beam: int = 4, max_new: int = 50, alpha: float = 0.6
+) -> list[Hypothesis]:
+    """Beam search over one sentence, ids ``(m,)``, with cached keys and values. Evaluation mode; the mode is put back."""
+    with evaluating(model):
+        memory, memory_mask = model.encode(source[None]), model.memory_mask(source[None])
+        caches = model.new_caches()
+
+        def step(tokens: Tensor, rows: Tensor) -> Tensor:
+            for own, cross in caches:
+                own.reorder(rows.to(source.device))
+                cross.reorder(rows.to(source.device))
+            k = len(tokens)
+            last = tokens[:, -1:].to(source.device)
+            scores = model.decode(last, memory.expand(k, -1, -1), memory_mask.expand(k, -1, -1), caches)
+            return scores[:, -1].log_softmax(-1)
+
+        return beam_search(step, bos, eos, beam, max_new, alpha)
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
