@@ -104,7 +104,8 @@ def imports(chapter: str) -> str:
 
 
 def _is_taken(node: ast.stmt) -> bool:
-    return isinstance(node, (ast.Import, ast.ImportFrom)) or isinstance(node, ast.Assign) and "mine(" in ast.unparse(node.value)
+    called = {ast.unparse(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
+    return isinstance(node, (ast.Import, ast.ImportFrom)) or isinstance(node, ast.Assign) and called == {"mine"}
 
 
 @cache
