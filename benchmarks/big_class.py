@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -98,15 +97,15 @@ def main() -> None:
         for pid in reversed(pids):
             psutil.Process(pid).terminate()
     if options.alone:
-        shutil.rmtree(place / "class")
+        subprocess.run(["rm", "-r", place / "class"], check=True)
         put_class(place / "class", options.alone)
         grade(place, "cluster", 0, {}, "--resume")  # grades nothing: the lines are there, and tables of these are written
     figures["one process"] = grade(place, "alone", 0, {}, "--jobs", "1")
     words = ["diff", "-rq", "-x", "run.json", "-x", "grades.jsonl", str(place / "cluster"), str(place / "alone")]
     differ = subprocess.run(words, capture_output=True, text=True).stdout.splitlines()
     sizes = [path.stat().st_size for path in (place / "alone").rglob("*") if path.is_file() and path.name not in words]
-    told = write if options.students >= 1000 else print
-    told("big_class", figures | {"compared": {"files": len(sizes), "bytes": sum(sizes), "differ": differ}})
+    figures["compared"] = {"files": len(sizes), "bytes": sum(sizes), "differ": differ}
+    (write if options.students >= 1000 else print)("big_class", figures)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -103,7 +104,10 @@ def on_a_cluster(todo: Iterable[Submission], plan: Plan, scheduler: str | None) 
         raise ValueError(f"no Dask scheduler answers at {scheduler} ({type(error).__name__})") from None
     with client:
         cluster = _Cluster(client, plan)
-        yield from cluster.grade(iter(todo))
+        try:
+            yield from cluster.grade(iter(todo))
+        except OSError as error:
+            raise ValueError(f"the Dask scheduler at {scheduler} has gone ({error}); --resume goes on") from None
     if cluster.failures:
         raise ValueError(
             f"{len(cluster.failures)} notebooks could not be graded on the cluster; --resume tries them again. "
@@ -128,7 +132,7 @@ class _Cluster:
             yield from self.top_up(queue, 2 * max(1, sum(self.client.ncores().values())))
             if not self.waiting:
                 return
-            future = next(self.running)
+            future = self.ready()
             submission = self.waiting.pop(future.key)
             try:
                 record = future.result()
@@ -137,6 +141,17 @@ class _Cluster:
             else:
                 yield record
             future.release()
+
+    def ready(self) -> Any:
+        """The next job that is done. After ten seconds without one: where no worker is left, say once that one is waited for."""
+        asked = time.monotonic()
+        while not self.running.has_ready():
+            time.sleep(0.05)
+            if time.monotonic() > asked + 10:
+                asked = time.monotonic() if self.client.ncores() else float("inf")
+                if asked == float("inf"):
+                    print("\ngrading: the cluster has no worker; waiting for one (or Ctrl-C, and --resume)", file=sys.stderr, flush=True)
+        return next(self.running)
 
     def top_up(self, queue: Iterator[Submission], many: int) -> Iterator[GradeRecord]:
         """Send jobs until so many are under way; the records of what cannot be read."""

@@ -18,6 +18,7 @@ import pytest
 from classroom import ENVIRONMENT, RIGHT, WRONG, blank, cell, full, needs_sandbox, notebook, replaced, solved, with_answer
 
 from course_checks import catalogue
+from course_tools.grading import engines
 from course_tools.grading.__main__ import main
 from course_tools.grading.bubblewrap import why_not
 from course_tools.grading.cells import read_notebook
@@ -171,7 +172,7 @@ def cluster(tmp_path):
         subprocess.Popen([sys.executable, "-m", *words, "--host", "127.0.0.1", "--no-dashboard"], **start)
         for words in (scheduler, worker, worker)
     ]
-    yield address, programs[1:]
+    yield address, programs
     for program in reversed(programs):
         program.terminate()
     for program in programs:
@@ -185,7 +186,7 @@ def cluster(tmp_path):
 @needs_sandbox
 @installed("distributed")
 def test_a_cluster_that_loses_a_worker_grades_like_one_machine(tmp_path, cluster):
-    address, workers = cluster
+    address, (_, *workers) = cluster
     slow = "import time\ntime.sleep(1)\n"  # long enough to be killed in
     for number in range(8):
         place = tmp_path / "class" / f"student {number}"
@@ -232,6 +233,18 @@ def alive(pid: int) -> bool:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
+
+
+@full
+@installed("distributed")
+def test_a_cluster_without_workers_says_that_it_waits_and_then_that_its_scheduler_has_gone(cluster, monkeypatch):
+    address, (scheduler, *workers) = cluster
+    for worker in workers:
+        worker.kill()
+    monkeypatch.setattr(engines, "print", lambda *words, **more: scheduler.kill(), raising=False)
+    blank_one = engines.Submission("ada", "a.ipynb", str(ROOT / "chapters" / f"{NAME}.ipynb"))
+    with pytest.raises(ValueError, match="has gone .*--resume"):
+        list(engines.on_a_cluster([blank_one], engines.Plan(("01",)), address))
 
 
 @installed("distributed")
