@@ -91,19 +91,20 @@ def _end_with(main: int) -> None:
 def on_a_cluster(todo: Iterable[Submission], plan: Plan, scheduler: str | None) -> Iterator[GradeRecord]:
     """The workers of a Dask cluster; the notebooks travel with the jobs, the course has to be installed there.
 
-    ``dask worker tcp://… --nworkers N --nthreads 1`` on every machine, N its cores: a worker grades one notebook at a time,
-    whatever its threads, because the judge and its sandbox belong to a process. Nannies may stay: the sandbox is a program
-    of its own, which even a nanny's daemonic worker may start, and it dies with its worker. What a lost worker had is
+    ``dask worker tcp://… --nworkers N --nthreads 1`` on every machine, N its cores: a worker grades one notebook at a time, whatever its
+    threads, because judge and sandbox belong to a process. Nannies may stay: a sandbox dies with its worker. What a lost worker had is
     graded again by another; only what arrives here is written down, once. Bubblewrap has to be on every machine.
     """
-    from dask.distributed import Client
-
     try:
+        from dask.distributed import Client, as_completed
+
         client = Client(scheduler)
+    except ImportError:
+        raise ValueError("--engine dask needs a package more: python course.py setup --with grading") from None
     except OSError as error:
         raise ValueError(f"no Dask scheduler answers at {scheduler} ({type(error).__name__})") from None
     with client:
-        cluster = _Cluster(client, plan)
+        cluster = _Cluster(client, plan, as_completed())
         try:
             yield from cluster.grade(iter(todo))
         except OSError as error:
@@ -118,11 +119,9 @@ def on_a_cluster(todo: Iterable[Submission], plan: Plan, scheduler: str | None) 
 class _Cluster:
     """A client of a cluster with the jobs that are under way there, and what failed."""
 
-    def __init__(self, client: Any, plan: Plan):
-        from dask.distributed import as_completed
-
+    def __init__(self, client: Any, plan: Plan, running: Any):
         self.client, self.plan, self.stamp = client, plan, fingerprint_of_exercises(plan.only)
-        self.running = as_completed()
+        self.running = running
         self.waiting: dict[str, Submission] = {}
         self.failures: list[str] = []
 

@@ -242,22 +242,22 @@ def test_a_cluster_without_workers_says_that_it_waits_and_then_that_its_schedule
     for worker in workers:
         worker.kill()
     monkeypatch.setattr(engines, "print", lambda *words, **more: scheduler.kill(), raising=False)
-    blank_one = engines.Submission("ada", "a.ipynb", str(ROOT / "chapters" / f"{NAME}.ipynb"))
     with pytest.raises(ValueError, match="has gone .*--resume"):
-        list(engines.on_a_cluster([blank_one], engines.Plan(("01",)), address))
+        list(engines.on_a_cluster([engines.Submission("ada", "a.ipynb", f"{ROOT}/chapters/{NAME}.ipynb")], engines.Plan(("01",)), address))
 
 
 @installed("distributed")
 @needs_sandbox
-def test_a_scheduler_that_is_not_there_is_said(tmp_path, capsys):
+def test_a_scheduler_or_a_package_that_is_not_there_is_said(tmp_path, capsys, monkeypatch):
     import dask
     import distributed  # noqa: F401  it sets the default
 
     (tmp_path / "class").mkdir()
     (tmp_path / "class" / "ada.ipynb").write_bytes(with_answer(RIGHT))
     words = [str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--quiet", "--engine", "dask"]
-    assert main(words) == 2
-    assert "--scheduler" in capsys.readouterr().err
+    assert main(words) == 2 and "--scheduler" in capsys.readouterr().err
     with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
         assert main([*words, "--scheduler", f"tcp://127.0.0.1:{free_port()}"]) == 2
     assert "no Dask scheduler answers" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "dask.distributed", None)
+    assert main([*words, "--resume", "--scheduler", "tcp://h:1"]) == 2 and "setup --with grading" in capsys.readouterr().err
