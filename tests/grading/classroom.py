@@ -42,8 +42,6 @@ SAID = {"output_type": "display_data", "metadata": {}, "data": {"text/plain": "â
 needs_sandbox = pytest.mark.skipif(bool(why_not()), reason=f"no sandbox here: {why_not()}")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
 full = pytest.mark.skipif(os.environ.get("COURSE_FULL") != "1", reason="runs in `python course.py test --full`")
-COMMAND = [sys.executable, "-m", "course_tools.grading"]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "COURSE_PROGRESS": "off", "OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
 
 
 def cell(source: str, exercise: str | None = None, role: str = "answer", kind: str = "code") -> dict[str, Any]:
@@ -169,16 +167,6 @@ def table(out: Path) -> dict[str, dict[str, str]]:
 def read_table(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file."""
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
-
-
-def in_ipython(program: str, folder: Path, books: dict[str, dict[str, Any]]) -> Any:
-    """What a program notes that is given the cells of notebooks, to run them as a notebook does."""
-    (folder / "in.json").write_text(json.dumps({name: ["".join(item["source"]) for item in book["cells"]] for name, book in books.items()}))
-    more = {"IPYTHONDIR": str(folder / "ipython"), "MPLBACKEND": "Agg"}
-    line = [sys.executable, "-c", program, "in.json", "out.json"]
-    done = subprocess.run(line, cwd=folder, capture_output=True, text=True, env=ENVIRONMENT | more, timeout=1200)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads((folder / "out.json").read_text())
 
 
 def packed(path: Path, names: dict[str, bytes]) -> Path:
