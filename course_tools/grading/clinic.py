@@ -19,6 +19,7 @@ import torch
 
 from course_checks.exercise import Exercise
 from course_checks.judge import judge
+from course_checks.kinds import KINDS
 from course_checks.misconceptions import COMMON, PageError, source_of
 from course_checks.misconceptions import Misconception as Known
 from course_checks.observe import neutral_torch, observe
@@ -193,6 +194,8 @@ def _wrong(exercise: Exercise, mistake: Known) -> str:
 
 def _case(exercise: Exercise, wrong: Any, seed: int) -> tuple[int, str, str] | None:
     """A small case on which a wrong answer is wrong, drawn if there is one: its place, the expected shape in words, what kind of input."""
+    if not KINDS[exercise.kind].groups:  # it is given nothing
+        return None
     with neutral_torch(), torch.random.fork_rng(devices=[]):
         cases, drawn = exercise.cases((seed,)), len(exercise.draw(seed))
         for index in sorted(range(len(cases)), key=lambda i: (i >= drawn, len(repr(cases[i].args)))):

@@ -56,8 +56,12 @@ def test_the_instructor_reads_the_claims_that_passed(tmp_path):
     """The program says what it cannot judge; what a student writes stays text."""
     hostile = TEXT.replace("no key with", "</pre><script>alert(1)</script> no key with")
     put(tmp_path / "class", "Ada", notebook(cell(hostile, "00.8")), "00_claims_and_changes.ipynb")
-    put(tmp_path / "class", "Bob", notebook(cell(TEXT.replace("+ scores", "+ weights"), "00.8")), "00_claims_and_changes.ipynb")
+    for name in ("Bob", "Cy"):  # they share a mistake, so there is a clinic
+        unsaid = notebook(cell(TEXT.replace(CLAIM.right.__doc__, "See above."), "00.8"))
+        put(tmp_path / "class", name, unsaid, "00_claims_and_changes.ipynb")
     grade(tmp_path / "class", tmp_path / "out")
+    clinic = (tmp_path / "out" / "clinic.ipynb").read_text("utf-8")
+    assert "def claim()" in clinic and "new_input(" not in clinic.split("def claim()")[-1]
     report = (tmp_path / "out" / "report.html").read_text("utf-8")
     part = report.split("Claims that hold, and fall with their change")[1].split("<h2")[0]
     assert "does the change take away that cause and no other?" in part and "<summary>Ada</summary>" in part and "Bob" not in part
